@@ -1,0 +1,70 @@
+"""Errors that the core raises on purpose. Their text says what to do next."""
+
+from __future__ import annotations
+
+
+class MemError(Exception):
+    """Base of every error the core raises on purpose; `mem` prints it and exits 1."""
+
+    exit_code = 1
+
+
+class UsageError(MemError):
+    """The command line asked for something that does not exist or can't be."""
+
+    exit_code = 2
+
+
+class PluginError(MemError):
+    """A plugin could not be loaded, or broke the contract of a hook."""
+
+    def __init__(self, plugin: str, reason: str) -> None:
+        super().__init__(f"plugin {plugin}: {reason}")
+        self.plugin = plugin
+        self.reason = reason
+
+
+class UnknownName(MemError):
+    """Settings or the command line name something that no plugin provides."""
+
+    def __init__(self, kind: str, name: str, known: list[str]) -> None:
+        known_text = ", ".join(known) or "none installed"
+        super().__init__(f"no {kind} named {name!r} (known: {known_text})")
+
+
+class SettingsError(MemError):
+    """A settings file or value can't be used; the text names file, key and remedy."""
+
+
+class StoreError(MemError):
+    """The database can't be opened or written; the text names file and command."""
+
+    exit_code = 3
+
+
+class StoreDamaged(StoreError):
+    """The database file is damaged. `mem db repair` salvages what can be read."""
+
+
+class StoreForeign(StoreError):
+    """The file belongs to another product or a newer version; it is left as it is."""
+
+
+class WorkerError(MemError):
+    """The worker can't be started, reached or stopped."""
+
+    exit_code = 3
+
+
+class HostConfigError(MemError):
+    """A host's configuration can't be edited safely; it is left as it is."""
+
+
+class InvalidInput(MemError):
+    """Data handed in (an import, a request, a payload) breaks its documented form."""
+
+    exit_code = 2
+
+
+class NotFound(MemError):
+    """What was asked for by id is not in the store."""

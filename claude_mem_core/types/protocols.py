@@ -1,0 +1,198 @@
+"""How an offer behaves once the core picks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from claude_mem_core.types.events import Answer, Delivery, Event, Output
+from claude_mem_core.types.memories import Found, Observation, Observed, Query, Trust
+
+
+@attrs.frozen(kw_only=True)
+class StoredEvent:
+    """An event of the journal as an observer sees it: cleaned, with its id.
+
+    Attributes:
+        id: row of the journal; drafts name these as evidence.
+        prompt_number: the turn it belongs to, 0 before the first prompt.
+        trust: trust class of its text.
+    """
+
+    id: int
+    event: Event
+    prompt_number: int = 0
+    trust: Trust = Trust.WORK
+
+
+@attrs.frozen(kw_only=True)
+class Batch:
+    """The events of one turn, in order, and what is known before it.
+
+    Attributes:
+        session_db_id: row of the session.
+        project: its label.
+        events: the turn's events, oldest first; the last is the turn's end when
+            `finished` is true.
+        earlier: observations already kept for this session, oldest first.
+        finished: whether the turn is over; only then a summary is due.
+        root: directory of the project; paths are given relative to it where inside.
+    """
+
+    session_db_id: int
+    project: str
+    events: Sequence[StoredEvent]
+    earlier: Sequence[Observation] = ()
+    finished: bool = True
+    root: str = ""
+
+
+class Observer(Protocol):
+    """Turns a batch of events into drafts of memories."""
+
+    async def observe(self, batch: Batch) -> Observed: ...
+    async def aclose(self) -> None: ...
+
+
+@attrs.frozen(kw_only=True)
+class Usage:
+    """Tokens a model call cost, by the provider's own count."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@attrs.frozen(kw_only=True)
+class Message:
+    """One turn of a conversation with a model; role is `user` or `assistant`."""
+
+    role: str
+    text: str
+
+
+@attrs.frozen(kw_only=True)
+class Reply:
+    """What a model answered; `stop` is the provider's own word for why it ended."""
+
+    text: str
+    usage: Usage = attrs.field(factory=Usage)
+    stop: str = ""
+
+
+class Model(Protocol):
+    """A provider, opened: sends one conversation, returns one reply."""
+
+    async def reply(
+        self, system: str, messages: Sequence[Message], *, max_tokens: int
+    ) -> Reply: ...
+    async def aclose(self) -> None: ...
+
+
+class SearchIndex(Protocol):
+    """A search backend, opened. It follows the change log by itself through `feed`."""
+
+    def search(self, query: Query) -> Found: ...
+    def feed(self, limit: int) -> int:
+        """Take up to `limit` changes; return how many were taken (0: up to date)."""
+        ...
+
+
+class Embedding(Protocol):
+    """Turns text into vectors."""
+
+    @property
+    def dimensions(self) -> int: ...
+    def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
+
+
+class HostAdapter(Protocol):
+    """Reads one host's hook input and words its hook output. Pure: no disk, no clock."""
+
+    def parse(self, delivery: Delivery) -> Sequence[Event]:
+        """Events in `delivery`, usually one, none when there is nothing to keep.
+
+        Raises:
+            InvalidInput: the payload is not what this host sends; the text is one of
+                `empty`, `not-json`, `not-an-object`, `truncated`, `missing-field: x`.
+        """
+        ...
+
+    def reply(self, answer: Answer) -> Output:
+        """Word `answer` for the host; an empty answer gives a valid no-op."""
+        ...
+
+
+@attrs.frozen(kw_only=True)
+class HostSetup:
+    """Where and how to install into a host.
+
+    Attributes:
+        home: the user's home directory.
+        env: the environment (for CLAUDE_CONFIG_DIR and its like).
+        data_dir: our data directory; the hook files lie in `<data_dir>/hook`.
+        argv: how a hook is started, without host and event:
+            `[python, "-I", "-S", "-E", "<data_dir>/hook/launch.py"]`.
+        scope: `user`, `project` or `local`.
+        project: the project's directory for the two other scopes.
+    """
+
+    home: str
+    data_dir: str
+    argv: Sequence[str]
+    env: Mapping[str, str] = attrs.field(factory=dict)
+    scope: str = "user"
+    project: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class FileChange:
+    """One file that an installer wants to be different.
+
+    Attributes:
+        path: absolute path.
+        before: its bytes now; None when it does not exist.
+        after: its bytes then; None to delete it.
+        inside: directory that the path may not leave by a link (project scope).
+        mode: permission of a new file.
+    """
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+    inside: str | None = None
+    mode: int = 0o600
+
+
+@attrs.frozen(kw_only=True)
+class HostStatus:
+    """What an installer finds: is the host there, are we in it, what is wrong."""
+
+    detected: bool
+    installed: bool
+    version: str = ""
+    config: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class HostInstaller(Protocol):
+    """Plans changes of a host's files; the core shows, backs up and applies them."""
+
+    def status(self, setup: HostSetup) -> HostStatus: ...
+    def install(self, setup: HostSetup) -> Sequence[FileChange]: ...
+    def uninstall(self, setup: HostSetup) -> Sequence[FileChange]: ...
+
+
+class Delivering(Protocol):
+    """A sink, opened."""
+
+    async def send(self, observation: Observation) -> None: ...
+    async def aclose(self) -> None: ...
+
+
+class ToolCall(Protocol):
+    """An MCP tool's work."""
+
+    async def __call__(self, arguments: Mapping[str, Any]) -> str: ...

@@ -1,0 +1,176 @@
+"""What a plugin offers: records, cheap to make, chosen by name.
+
+Records may grow fields with defaults and never lose one. `CONTRACT` counts the
+changes that would break a plugin.
+"""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from claude_mem_core.types.events import EventKind
+from claude_mem_core.types.protocols import (
+    Delivering,
+    Embedding,
+    HostAdapter,
+    HostInstaller,
+    Model,
+    Observer,
+    SearchIndex,
+    ToolCall,
+)
+
+if TYPE_CHECKING:
+    from starlette.routing import BaseRoute
+
+CONTRACT = 1
+
+Values = Mapping[str, Any]
+
+
+@attrs.frozen(kw_only=True)
+class Record:
+    """Base of what a `mem_...s` hook yields. `name` is how settings select it."""
+
+    name: str = attrs.field(validator=attrs.validators.matches_re(r"[a-z][a-z0-9-]*"))
+    summary: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Setting:
+    """One setting: declared once, by the core or a plugin.
+
+    Attributes:
+        key: name in the settings file and the environment (`CLAUDE_MEM_...`).
+        type: `bool`, `int`, `number`, `string`, `enum`, `csv`, `json`, `path`,
+            `secret` or `regex`.
+        default: its typed default.
+        choices: allowed words of an enum.
+        low, high: bounds of a number; outside, `clamp` decides between the nearest
+            bound and the default with a warning.
+        scope: `user`, or `machine`: never from a hook's environment or a repository.
+        sources: where it may be written: `file`, `environment`, `viewer`.
+        restart: whether a change needs a restart of the worker.
+        area: group in the documentation.
+        help: one sentence for people.
+    """
+
+    key: str
+    type: str = "string"
+    default: Any = ""
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    clamp: bool = False
+    scope: str = "user"
+    sources: tuple[str, ...] = ("file", "environment")
+    restart: bool = False
+    area: str = "core"
+    help: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class ObserverRecord(Record):
+    """Turns events into memories. `open` gets the settings by key."""
+
+    open: Callable[[Values], Observer]
+
+
+@attrs.frozen(kw_only=True)
+class Provider(Record):
+    """A model service. `keys` names the credentials it needs, `origin` where they go."""
+
+    open: Callable[[Values], Model]
+    keys: tuple[str, ...] = ()
+    origin: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class SearchBackend(Record):
+    """A search index. `open` gets the store's reader and writer as `store`."""
+
+    open: Callable[[Any, Values], SearchIndex]
+    order: int = 100
+
+
+@attrs.frozen(kw_only=True)
+class Embedder(Record):
+    """A way to turn text into vectors."""
+
+    open: Callable[[Values], Embedding]
+
+
+@attrs.frozen(kw_only=True)
+class Redactor(Record):
+    """A text filter before anything is stored or sent; must be linear in time.
+
+    Attributes:
+        open: gets the settings, returns the filter: text in, text out.
+        at_edge: true when the hook client has the same rules built in, so that it
+            may keep content while the worker is down.
+        order: lower runs first.
+    """
+
+    open: Callable[[Values], Callable[[str], str]]
+    at_edge: bool = False
+    order: int = 100
+
+
+@attrs.frozen(kw_only=True)
+class Host(Record):
+    """A coding agent.
+
+    Attributes:
+        open: the adapter (parse, reply).
+        installer: the installer; None for hosts that are taught by hand.
+        title: the program's name as people write it.
+        injects_at: kinds of event whose reply can carry context to the agent.
+        context_chars: the host cuts or hides context longer than this; 0 for no limit.
+        transcript_roots: folders (with `~` and `$VAR`) below which its transcripts lie.
+        hooks: the host's event names that the installer registers.
+    """
+
+    open: Callable[[], HostAdapter]
+    installer: Callable[[], HostInstaller] | None = None
+    title: str = ""
+    injects_at: tuple[EventKind, ...] = (EventKind.SESSION_STARTED,)
+    context_chars: int = 0
+    transcript_roots: tuple[str, ...] = ()
+    hooks: tuple[str, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Sink(Record):
+    """A place that hears of each stored observation, each send within `timeout` s."""
+
+    open: Callable[[Values], Delivering]
+    timeout: float = 5.0
+
+
+@attrs.frozen(kw_only=True)
+class RouteSet(Record):
+    """Pages and endpoints under `/x/<name>` (or `mount`, for our own viewer)."""
+
+    routes: Callable[[Any], Sequence[BaseRoute]]
+    mount: str = ""
+
+
+@attrs.frozen(kw_only=True)
+class Command(Record):
+    """A `mem` subcommand; `run` returns the exit code."""
+
+    run: Callable[[Namespace], int]
+    arguments: Callable[[ArgumentParser], None] | None = None
+
+
+@attrs.frozen(kw_only=True)
+class Tool(Record):
+    """An MCP tool; `schema` is the JSON Schema of its arguments."""
+
+    call: ToolCall
+    schema: Mapping[str, Any] = attrs.field(factory=dict)
+    read_only: bool = True
