@@ -90,6 +90,11 @@ class Recorder:
         self._tell(verdict.event, receipt)
         return receipt
 
+    async def fill_answer(self, event_id: int, answer: str) -> None:
+        """Give a stop event the final answer that came late; cleaned like any other."""
+        text = self._cleaners.current(self._settings.current()).text(answer, "answer")
+        await self._store.awrite(lambda conn: journal.fill_answer(conn, event_id, text))
+
     async def _judge(self, event: Event, env: Mapping[str, str]) -> Verdict:
         settings = self._settings.current()
         place = self.place(event.cwd, settings)

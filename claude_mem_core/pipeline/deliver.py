@@ -1,0 +1,94 @@
+"""Deliveries: what the hook client hands in, and what goes back to the host."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+import attrs
+
+from claude_mem_core.errors import InvalidInput
+from claude_mem_core.pipeline import oversize
+from claude_mem_core.pipeline.adapters import Adapters, OpenHost
+from claude_mem_core.pipeline.answer import Answers
+from claude_mem_core.pipeline.index import Indexer
+from claude_mem_core.pipeline.late import LateAnswers
+from claude_mem_core.pipeline.observe import ObserveLoop
+from claude_mem_core.pipeline.record import Recorder
+from claude_mem_core.store import journal
+from claude_mem_core.types import Answer, Delivery, Event, EventKind, Output
+
+log = logging.getLogger(__name__)
+
+WAKING = {EventKind.TURN_ENDED, EventKind.TURN_FAILED, EventKind.SESSION_ENDED}
+
+
+class Deliverer:
+    """Parses a delivery, records its events, words the reply."""
+
+    def __init__(
+        self, *, adapters: Adapters, recorder: Recorder, answers: Answers,
+        loop: ObserveLoop, late: LateAnswers, indexer: Indexer,
+    ) -> None:
+        self._adapters = adapters
+        self._recorder = recorder
+        self._answers = answers
+        self._loop = loop
+        self._late = late
+        self._indexer = indexer
+        self.refused = 0
+
+    async def handle(self, delivery: Delivery) -> Output:
+        """Accept what was delivered and return what the host is told.
+
+        Raises:
+            UnknownHost: no plugin speaks for this host; the delivery has to wait.
+            StoreError: nothing could be written; the delivery has to wait.
+        """
+        host = self._adapters.get(delivery.host)
+        if oversize.is_cut(delivery):
+            delivery = oversize.mended(delivery)
+        try:
+            events = host.adapter.parse(delivery)
+        except InvalidInput as refusal:
+            return self._refuse(host, delivery, refusal)
+        answer = await self._record(host, delivery, events)
+        return host.adapter.reply(answer)
+
+    def _refuse(self, host: OpenHost, delivery: Delivery, refusal: InvalidInput) -> Output:
+        self.refused += 1
+        log.warning("%s %s not understood: %s", delivery.host, delivery.event[:40], refusal)
+        return host.adapter.reply(Answer(host_event=delivery.event))
+
+    async def _record(
+        self, host: OpenHost, delivery: Delivery, events: Sequence[Event]
+    ) -> Answer:
+        answer = Answer(host_event=delivery.event)
+        for number, event in enumerate(events):
+            if not event.at_ms:
+                event = attrs.evolve(event, at_ms=delivery.at_ms)
+            key = delivery.key if number == 0 else f"{delivery.key}.{number}"
+            answer = await self._one(host, delivery, event, key)
+        return answer
+
+    async def _one(
+        self, host: OpenHost, delivery: Delivery, event: Event, key: str
+    ) -> Answer:
+        receipt = None
+        if event.kind is not EventKind.TOOL_STARTING:
+            event = self._late.fill(host, event, delivery)
+            receipt = await self._recorder.accept(event, key, delivery.env)
+            self._after(host, delivery, event, receipt)
+        if delivery.spooled:  # nobody waits for this answer any more
+            return Answer(kind=event.kind, host_event=event.host_event)
+        return await self._answers.to(event, host, receipt, delivery.env)
+
+    def _after(
+        self, host: OpenHost, delivery: Delivery, event: Event, receipt: journal.Receipt
+    ) -> None:
+        if event.kind in WAKING:
+            self._loop.wake()
+        elif event.kind is EventKind.PROMPT_SENT:
+            self._indexer.wake()
+        if event.kind is EventKind.TURN_ENDED and not event.answer:
+            self._late.watch(host, event, delivery, receipt)

@@ -1,0 +1,121 @@
+"""The parts of a running worker, made once and passed on; there is no global state."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+import attrs
+from anyio.abc import TaskGroup
+
+from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline.adapters import Adapters
+from claude_mem_core.pipeline.answer import Answers
+from claude_mem_core.pipeline.bus import Bus
+from claude_mem_core.pipeline.deliver import Deliverer
+from claude_mem_core.pipeline.index import Indexer
+from claude_mem_core.pipeline.late import LateAnswers
+from claude_mem_core.pipeline.observe import ObserveLoop
+from claude_mem_core.pipeline.record import Cleaners, Recorder
+from claude_mem_core.plugins.registry import Registry, open_registry
+from claude_mem_core.settings import SettingsSource
+from claude_mem_core.store import Store, meta
+from claude_mem_core.types import Setting
+
+
+@attrs.define
+class Services:
+    """Everything a route or a task of the worker may need."""
+
+    paths: Paths
+    settings: SettingsSource
+    registry: Registry
+    store: Store
+    bus: Bus
+    fence_id: str
+    cleaners: Cleaners
+    adapters: Adapters
+    recorder: Recorder
+    indexer: Indexer
+    loop: ObserveLoop
+    answers: Answers
+    deliverer: Deliverer
+    tasks: TaskGroup
+
+
+def declared(registry: Registry) -> list[Setting]:
+    """The core's settings and those of the installed plugins."""
+    from claude_mem_core.settings import CORE
+
+    ours = {setting.key for setting in CORE}
+    theirs = (s for s in registry.records("mem_settings", Setting) if s.key not in ours)
+    return [*CORE, *theirs]
+
+
+def registry_of(paths: Paths) -> tuple[SettingsSource, Registry]:
+    """Settings first (they may block plugins), then the plugins."""
+    import os
+
+    first = SettingsSource(paths).current()
+    registry = open_registry(
+        paths,
+        blocked=first["CLAUDE_MEM_PLUGINS_BLOCKED"],
+        no_plugins=os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1",
+    )
+    return SettingsSource(paths, declared(registry)), registry
+
+
+@asynccontextmanager
+async def open_services(paths: Paths) -> AsyncIterator[Services]:
+    """Open the store and start the tasks; on leaving, finish what is in hand.
+
+    Raises:
+        StoreError: the database can't be used; the text names the command to run.
+    """
+    settings, registry = registry_of(paths)
+    store = Store.open(paths.database)
+    try:
+        async with anyio.create_task_group() as tasks:
+            services = _assemble(paths, settings, registry, store, tasks)
+            services.indexer.open()
+            tasks.start_soon(services.indexer.run)
+            tasks.start_soon(services.loop.run)
+            try:
+                yield services
+            finally:
+                tasks.cancel_scope.cancel()
+        await services.loop.aclose()
+    finally:
+        store.close()
+
+
+def _assemble(
+    paths: Paths, settings: SettingsSource, registry: Registry, store: Store, tasks: TaskGroup
+) -> Services:
+    bus = Bus()
+    fence_id = store.write(meta.fence_id).result()
+    cleaners = Cleaners(registry, fence_id)
+    indexer = Indexer(store, registry, settings)
+    recorder = Recorder(
+        settings=settings, registry=registry, store=store, bus=bus, cleaner=cleaners
+    )
+    loop = ObserveLoop(
+        store=store, registry=registry, settings=settings, bus=bus, cleaners=cleaners,
+        kept=lambda _: indexer.wake(),
+    )
+    answers = Answers(
+        settings=settings, store=store, recorder=recorder, loop=loop, fence_id=fence_id,
+        registry=registry, paths=paths,
+    )
+    late = LateAnswers(recorder.fill_answer, tasks.start_soon, loop.wake)
+    adapters = Adapters(registry)
+    deliverer = Deliverer(
+        adapters=adapters, recorder=recorder, answers=answers, loop=loop, late=late,
+        indexer=indexer,
+    )
+    return Services(
+        paths=paths, settings=settings, registry=registry, store=store, bus=bus,
+        fence_id=fence_id, cleaners=cleaners, adapters=adapters, recorder=recorder,
+        indexer=indexer, loop=loop, answers=answers, deliverer=deliverer, tasks=tasks,
+    )
