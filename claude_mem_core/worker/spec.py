@@ -1,0 +1,225 @@
+"""What an endpoint declares: parameters, body and answers.
+
+The declaration is all there is: requests are checked against it before the handler
+runs, and the OpenAPI document is made from it. A routes module holds
+
+    async def by_file(call: Call) -> object: ...
+
+    ENDPOINTS = (
+        Endpoint(
+            "GET", "/api/observations/by-file", by_file, "Memories of a file",
+            params=(text("path", required=True), integer("limit", default=20, low=1)),
+            answers={200: OBJECT},
+        ),
+    )
+
+A handler returns a JSON value, or a `Reply` when the status is not 200, or a Starlette
+response. It raises `Refused`, or one of our errors: InvalidInput and UsageError become
+400, NotFound 404, StoreError 503.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from enum import IntEnum
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from claude_mem_core.pipeline.services import Services
+    from claude_mem_core.worker.state import WorkerState
+
+Schema = Mapping[str, Any]
+
+INT64 = 9_223_372_036_854_775_807
+LONGEST = 20_000  # characters of a query parameter
+
+ANY: Schema = {}
+OBJECT: Schema = {"type": "object"}
+ERROR: Schema = {
+    "type": "object",
+    "properties": {"error": {"type": "string"}},
+    "required": ["error"],
+}
+
+
+class Right(IntEnum):
+    """What a caller has proved; a higher one includes the lower ones.
+
+    NONE: nothing. SESSION: a page opened by `mem open`. FULL: the install token, or the
+    socket, where the system itself tells us who is at the other end.
+    """
+
+    NONE = 0
+    SESSION = 1
+    FULL = 2
+
+
+@attrs.frozen
+class Param:
+    """One parameter in the query or the path."""
+
+    name: str
+    schema: Schema
+    required: bool = False
+    default: Any = None
+    help: str = ""
+    where: str = "query"
+
+
+@attrs.frozen
+class Call:
+    """One checked request.
+
+    Attributes:
+        services: the parts of the running worker.
+        worker: the process itself: uptime, ports, streams.
+        params: every declared parameter by name; defaults filled in.
+        body: the checked JSON body; None when there was none.
+        right: what the caller has proved.
+        local: whether it came over the socket.
+    """
+
+    services: Services
+    worker: WorkerState
+    params: Mapping[str, Any]
+    body: Any = None
+    right: Right = Right.FULL
+    local: bool = True
+
+
+@attrs.frozen
+class Reply:
+    """A JSON answer with a status of its own."""
+
+    value: Any
+    status: int = 200
+
+
+class Refused(Exception):
+    """The request can't be answered; the text goes to the client."""
+
+    def __init__(self, status: int, text: str) -> None:
+        super().__init__(text)
+        self.status = status
+        self.text = text
+
+
+Handler = Callable[[Call], Awaitable[object]]
+
+
+@attrs.frozen
+class Endpoint:
+    """One method of one path.
+
+    Attributes:
+        body: JSON Schema of the body; None when the endpoint takes none.
+        body_optional: whether an empty body is as good as `{}`.
+        answers: JSON Schema of each status it answers itself; errors are added.
+        right: what a caller on TCP has to prove.
+        media: content type of the 200 answer in the document.
+    """
+
+    method: str
+    path: str
+    handler: Handler
+    summary: str
+    params: tuple[Param, ...] = ()
+    body: Schema | None = None
+    body_optional: bool = False
+    answers: Mapping[int, Schema] = attrs.field(factory=lambda: {200: OBJECT})
+    right: Right = Right.SESSION
+    media: str = "application/json"
+    area: str = "data"
+
+
+def text(
+    name: str, *, required: bool = False, default: str | None = None, longest: int = LONGEST,
+    shortest: int = 0, help: str = "",
+) -> Param:
+    """A parameter of free text."""
+    schema: dict[str, Any] = {"type": "string", "maxLength": longest}
+    if shortest:
+        schema["minLength"] = shortest
+    return Param(name, schema, required, default, help)
+
+
+def integer(
+    name: str, *, default: int | None = None, low: int = 0, high: int = INT64,
+    required: bool = False, help: str = "",
+) -> Param:
+    """A whole number; outside its bounds is a 400."""
+    schema = {"type": "integer", "minimum": low, "maximum": high}
+    return Param(name, schema, required, default, help)
+
+
+def choice(name: str, *words: str, default: str | None = None, help: str = "") -> Param:
+    """One of a few words."""
+    return Param(name, {"type": "string", "enum": list(words)}, False, default, help)
+
+
+def flag(name: str, *, default: bool = False, help: str = "") -> Param:
+    """`true`, `false`, `1` or `0`; the handler gets a bool."""
+    schema = {"type": "string", "enum": ["true", "false", "1", "0"]}
+    return Param(name, schema, False, default, help)
+
+
+def words(name: str, *, help: str = "") -> Param:
+    """A list separated by commas; the handler gets a tuple, empty by default."""
+    return Param(name, {"type": "string", "maxLength": LONGEST, "x-csv": True}, False, (), help)
+
+
+def texts(name: str, *, required: bool = False, help: str = "") -> Param:
+    """A parameter that may be given several times; the handler gets a tuple."""
+    schema = {"type": "array", "items": {"type": "string", "maxLength": 4096}, "maxItems": 100}
+    if required:
+        schema["minItems"] = 1
+    return Param(name, schema, required, (), help)
+
+
+def row_id(name: str = "id") -> Param:
+    """The id of a row, in the path: a decimal without sign or leading zero."""
+    schema = {"type": "integer", "minimum": 1, "maximum": INT64}
+    return Param(name, schema, True, None, "row id", "path")
+
+
+def limit(default: int = 20, most: int = 100) -> Param:
+    """Page size. More than `most` counts as `most`, as documented."""
+    return integer("limit", default=default, low=1, help=f"at most {most} are given")
+
+
+def offset() -> Param:
+    """How many records to pass over."""
+    return integer("offset", default=0, help="records to pass over")
+
+
+def project() -> Param:
+    """Label or id of a project."""
+    return text("project", longest=4096, help="label or id of a project")
+
+
+def platform() -> Param:
+    """The host that the records come from."""
+    return text("platformSource", longest=200, help="name of the host")
+
+
+def record(properties: Mapping[str, Schema], *required: str, strict: bool = False) -> Schema:
+    """An object schema."""
+    schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
+    if required:
+        schema["required"] = list(required)
+    if strict:
+        schema["additionalProperties"] = False
+    return schema
+
+
+def string(longest: int = 1_000_000, shortest: int = 0) -> Schema:
+    """A string schema."""
+    schema: dict[str, Any] = {"type": "string", "maxLength": longest}
+    return {**schema, "minLength": shortest} if shortest else schema
+
+
+def array(items: Schema, most: int = 10_000) -> Schema:
+    """A list schema."""
+    return {"type": "array", "items": items, "maxItems": most}
