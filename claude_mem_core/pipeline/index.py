@@ -72,7 +72,7 @@ class Indexer:
             taken = outcome.value
         self.faults.pop(name, None)
 
-    def _fault(self, name: str, error: Exception) -> None:
+    def _fault(self, name: str, error: BaseException) -> None:
         text = f"{type(error).__name__}: {error}"[:300]
         if self.faults.get(name) != text:
             log.error("search backend %s: %s", name, text)

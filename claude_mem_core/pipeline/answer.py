@@ -1,0 +1,128 @@
+"""What the core says back: the session's context, a file's history, one line of notice."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+import apsw
+import attrs
+
+from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline import given
+from claude_mem_core.pipeline.adapters import OpenHost
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.notices import Notices
+from claude_mem_core.pipeline.observe import ObserveLoop
+from claude_mem_core.pipeline.record import Recorder
+from claude_mem_core.plugins.registry import Registry
+from claude_mem_core.projects import Place, excluded
+from claude_mem_core.recall.context import ContextRequest, session_context
+from claude_mem_core.recall.file_history import FileRequest, file_context
+from claude_mem_core.settings import Settings, SettingsSource
+from claude_mem_core.store import Store, journal
+from claude_mem_core.types import Answer, Event, EventKind, StartSource
+
+log = logging.getLogger(__name__)
+
+SETTLE_S = 1.0  # the last session's turn may just have ended
+
+
+@attrs.frozen
+class Asked:
+    """One question for an answer."""
+
+    event: Event
+    host: OpenHost
+    place: Place
+    settings: Settings
+    session_db_id: int
+
+
+class Answers:
+    """Builds the answer to an event; an empty one where nothing is to be said."""
+
+    def __init__(
+        self, *, settings: SettingsSource, store: Store, recorder: Recorder,
+        loop: ObserveLoop, fence_id: str, registry: Registry, paths: Paths,
+    ) -> None:
+        self._settings = settings
+        self._store = store
+        self._recorder = recorder
+        self._loop = loop
+        self._fence_id = fence_id
+        self.notices = Notices(paths=paths, registry=registry, settings=settings, store=store)
+
+    async def to(
+        self, event: Event, host: OpenHost, receipt: journal.Receipt | None,
+        env: Mapping[str, str],
+    ) -> Answer:
+        """The answer to `event`, within what the host can take."""
+        answer = Answer(kind=event.kind, host_event=event.host_event)
+        if event.kind not in host.record.injects_at and event.kind is not EventKind.SESSION_STARTED:
+            return answer
+        asked = self._asked(event, host, receipt)
+        if excluded(asked.place, event.cwd, asked.settings):
+            return answer
+        if event.kind is EventKind.SESSION_STARTED:
+            return await self._session(asked, answer)
+        if event.kind is EventKind.PROMPT_SENT:
+            return await self._prompt(asked, answer, receipt)
+        if event.kind is EventKind.TOOL_STARTING and env.get("CLAUDE_MEM_DISABLE_FILE_CONTEXT") != "1":
+            return attrs.evolve(answer, context=await self._file(asked))
+        return answer
+
+    def _asked(
+        self, event: Event, host: OpenHost, receipt: journal.Receipt | None
+    ) -> Asked:
+        settings = self._settings.current()
+        place = self._recorder.place(event.cwd, settings)
+        return Asked(event, host, place, settings, receipt.session_db_id if receipt else 0)
+
+    async def _session(self, asked: Asked, answer: Answer) -> Answer:
+        notice = await self.notices.for_session(asked.place)
+        if EventKind.SESSION_STARTED not in asked.host.record.injects_at:
+            return attrs.evolve(answer, notice=notice)
+        await self._loop.settle(SETTLE_S)
+        source = asked.event.source or StartSource.STARTUP
+        return attrs.evolve(answer, context=await self._context(asked, source), notice=notice)
+
+    async def _prompt(
+        self, asked: Asked, answer: Answer, receipt: journal.Receipt | None
+    ) -> Answer:
+        """Hosts that inject only at the prompt get the context at a session's first."""
+        if EventKind.SESSION_STARTED in asked.host.record.injects_at or receipt is None:
+            return answer
+        session = receipt.session_db_id
+        if await self._store.aread(lambda conn: given.context_given(conn, session)):
+            return answer
+        await self._loop.settle(SETTLE_S)
+        return attrs.evolve(answer, context=await self._context(asked, StartSource.STARTUP))
+
+    async def _context(self, asked: Asked, source: StartSource) -> str:
+        if asked.place.kind == "general":
+            return ""
+
+        def build(conn: apsw.Connection) -> given.Given:
+            return given.build(conn, asked.place, asked.session_db_id, make)
+
+        def make(conn: apsw.Connection, ids: list[int]) -> object:
+            return session_context(conn, self._request(asked, source, ids), asked.settings)
+
+        made = await self._store.aread(build)
+        if made.text:
+            self._store.write(lambda conn: given.remember(conn, asked.session_db_id, made))
+        return made.text
+
+    def _request(self, asked: Asked, source: StartSource, ids: list[int]) -> ContextRequest:
+        return ContextRequest(
+            project_ids=tuple(ids), label=asked.place.label, host=asked.event.host,
+            session_db_id=asked.session_db_id or None, source=source,
+            char_limit=asked.host.record.context_chars, now_ms=now_ms(),
+            fence_id=self._fence_id, notices=(),
+        )
+
+    async def _file(self, asked: Asked) -> str:
+        if asked.place.kind == "general":
+            return ""
+        return ""

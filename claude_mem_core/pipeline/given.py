@@ -1,0 +1,31 @@
+"""What a session has been given: when, and which memories."""
+
+from __future__ import annotations
+
+import json
+
+import apsw
+
+GIVEN = "SELECT context_at_epoch FROM sdk_sessions WHERE id = ?"
+MARK = "UPDATE sdk_sessions SET context_at_epoch = ? WHERE id = ?"
+REMEMBER = """
+  INSERT INTO context_given (session_db_id, what, at_ms, newest_ms, ids)
+  VALUES (?, 'session', ?, ?, ?)
+  ON CONFLICT (session_db_id, what) DO UPDATE SET
+    at_ms = excluded.at_ms, newest_ms = excluded.newest_ms, ids = excluded.ids
+"""
+
+
+def context_given(conn: apsw.Connection, session_db_id: int) -> bool:
+    """Whether the session has had its context."""
+    return any(at is not None for (at,) in conn.execute(GIVEN, (session_db_id,)))
+
+
+def remember(
+    conn: apsw.Connection, session_db_id: int, ids: list[str], now: int
+) -> None:
+    """Keep what was given, for `mem why` and for the next resume."""
+    if not session_db_id:
+        return
+    conn.execute(MARK, (now, session_db_id))
+    conn.execute(REMEMBER, (session_db_id, now, now, json.dumps(ids)))

@@ -1,0 +1,82 @@
+"""The one line that a person sees at a session's start when something is wrong.
+
+Each thing is said once in a while, not at every session: `state` in the database keeps
+when it was last said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import apsw
+
+from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.plugins.registry import Registry
+from claude_mem_core.projects import Place
+from claude_mem_core.settings import SettingsSource
+from claude_mem_core.store import Store, meta
+
+AGAIN_MS = 20 * 3_600_000
+SAID = "notices_said"
+
+
+class Notices:
+    """Collects what is wrong and says the first thing not said lately."""
+
+    def __init__(
+        self, *, paths: Paths, registry: Registry, settings: SettingsSource, store: Store
+    ) -> None:
+        self._paths = paths
+        self._registry = registry
+        self._settings = settings
+        self._store = store
+        self.outage: int = 0
+        self.sources: list[Callable[[], str | None]] = [
+            self._recording, self._broken_settings, self._outage, self._plugins,
+        ]
+
+    async def for_session(self, place: Place) -> str:
+        """One line, or nothing."""
+        texts = [text for source in self.sources if (text := source())]
+        if place.kind == "general":
+            texts.append(
+                "memory: this folder belongs to no project; what happens here is kept"
+                " apart and never shown in a session"
+            )
+        if not texts:
+            return ""
+        return await self._store.awrite(lambda conn: _first_unsaid(conn, texts, now_ms()))
+
+    def _recording(self) -> str | None:
+        fault = self._registry.recording_fault()
+        return f"memory: recording is stopped: {fault}" if fault else None
+
+    def _broken_settings(self) -> str | None:
+        broken = self._settings.current().broken
+        return f"memory: {broken}" if broken else None
+
+    def _outage(self) -> str | None:
+        if not self.outage:
+            return None
+        return (
+            f"memory: the worker was down for a while; {self.outage} events waited on"
+            " disk and are being taken in now (`mem status` shows it)"
+        )
+
+    def _plugins(self) -> str | None:
+        from claude_mem_core.plugins.news import news
+
+        found = news(self._paths)
+        return "memory: new plugin: " + "; ".join(found) if found else None
+
+
+def _first_unsaid(conn: apsw.Connection, texts: list[str], now: int) -> str:
+    said = json.loads(meta.get(conn, SAID) or "{}")
+    fresh = {text: at for text, at in said.items() if now - at < AGAIN_MS}
+    for text in texts:
+        if text not in fresh:
+            meta.put(conn, SAID, json.dumps({**fresh, text: now}))
+            return text
+    return ""
