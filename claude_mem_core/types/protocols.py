@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import attrs
 
@@ -125,6 +125,19 @@ class HostAdapter(Protocol):
         ...
 
 
+@runtime_checkable
+class ReadsTranscript(Protocol):
+    """What an adapter may also do: find a turn's answer in the host's transcript."""
+
+    def final_answer(self, lines: Sequence[bytes]) -> str | None:
+        """The last turn's answer in the last lines of a transcript, oldest first.
+
+        The first line may be cut off, the last half-written. None when the turn has no
+        answer yet; never an older turn's.
+        """
+        ...
+
+
 @attrs.frozen(kw_only=True)
 class HostSetup:
     """Where and how to install into a host.
@@ -137,6 +150,7 @@ class HostSetup:
             `[python, "-I", "-S", "-E", "<data_dir>/hook/launch.py"]`.
         scope: `user`, `project` or `local`.
         project: the project's directory for the two other scopes.
+        options: what the user asked for beside it, by the name of its `mem` option.
     """
 
     home: str
@@ -145,6 +159,7 @@ class HostSetup:
     env: Mapping[str, str] = attrs.field(factory=dict)
     scope: str = "user"
     project: str = ""
+    options: frozenset[str] = frozenset()
 
 
 @attrs.frozen(kw_only=True)

@@ -1,0 +1,48 @@
+"""Claude Code as a host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from claude_mem_core import hookimpl
+from claude_mem_core.types import EventKind, Host, HostAdapter, HostInstaller
+
+
+def open_adapter() -> HostAdapter:
+    from claude_mem_host_claude_code.adapter import ClaudeCode
+
+    return ClaudeCode()
+
+
+def open_installer() -> HostInstaller:
+    from claude_mem_host_claude_code.installer import ClaudeCodeInstaller
+
+    return ClaudeCodeInstaller()
+
+
+@hookimpl
+def mem_hosts() -> Iterator[Host]:
+    yield Host(
+        name="claude-code",
+        summary="Claude Code: hooks in its settings file, context at the session's start",
+        title="Claude Code",
+        open=open_adapter,
+        installer=open_installer,
+        injects_at=(EventKind.SESSION_STARTED, EventKind.TOOL_STARTING),
+        # It replaces text over 10,000 characters by a file name and a preview.
+        context_chars=9000,
+        transcript_roots=("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects"),
+        hooks=(
+            "SessionStart",
+            "UserPromptSubmit",
+            "PreToolUse",
+            "PostToolUse",
+            "PostToolUseFailure",
+            "Stop",
+            "StopFailure",
+            "SubagentStop",
+            "PreCompact",
+            "PostCompact",
+            "SessionEnd",
+        ),
+    )
