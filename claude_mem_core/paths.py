@@ -88,6 +88,11 @@ class Paths:
     def plugin_index(self) -> Path:
         return self.data / "plugins.json"
 
+    @property
+    def plugin_policy(self) -> Path:
+        """What `mem plugins block` and `allow` said."""
+        return self.data / "plugins-policy.json"
+
 
 def data_dir(environ: Mapping[str, str] | None = None) -> Path:
     """The data directory: `CLAUDE_MEM_DATA_DIR`, else `~/.claude-mem`."""
