@@ -34,7 +34,7 @@ _JSON = re.compile(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGN
 
 def install_token(paths: Paths) -> str:
     """The token of this installation; made at the first start, mode 0600."""
-    from claude_mem_core.settings.files import read_private, write_private
+    from claude_mem_core.files import read_private, write_private
 
     try:
         text = read_private(paths.token, 200).decode("ascii", "replace").strip()

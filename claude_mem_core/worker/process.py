@@ -13,8 +13,8 @@ import attrs
 
 from claude_mem_core import __version__
 from claude_mem_core.errors import MemError, WorkerError
+from claude_mem_core.files import secure_dir, write_private
 from claude_mem_core.paths import Paths
-from claude_mem_core.settings.files import secure_dir, write_private
 from claude_mem_core.worker import identity, reclaim, sockets
 from claude_mem_core.worker.lock import WorkerLock, clear_place
 from claude_mem_core.worker.state import remove

@@ -9,7 +9,7 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: TID253 - the running worker only
 
 from claude_mem_core.worker.replies import BAD_REQUEST
 from claude_mem_core.worker.sockets import is_ours

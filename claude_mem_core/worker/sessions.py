@@ -12,7 +12,7 @@ import time
 CODE_S = 30.0
 SESSION_S = 12 * 3600.0
 NONCE_S = 180.0
-MOST = 1000
+MOST = 20_000
 
 
 class Sessions:

@@ -68,7 +68,7 @@ def _elsewhere(paths: Paths) -> Path:
     if fits(known) and known != paths.socket and _is_private(known.parent):
         return known
     folder = Path(tempfile.mkdtemp(prefix=f"mem-{os.getuid()}-", dir="/tmp"))
-    from claude_mem_core.settings.files import write_private
+    from claude_mem_core.files import write_private
 
     write_private(paths.socket_elsewhere, os.fsencode(folder / "w.sock"))
     return folder / "w.sock"

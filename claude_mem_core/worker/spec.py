@@ -79,6 +79,7 @@ class Call:
         body: the checked JSON body; None when there was none.
         right: what the caller has proved.
         local: whether it came over the socket.
+        number: of the request, in the worker's table of waiting ones.
     """
 
     services: Services
@@ -87,6 +88,7 @@ class Call:
     body: Any = None
     right: Right = Right.FULL
     local: bool = True
+    number: int = 0
 
 
 @attrs.frozen

@@ -6,6 +6,7 @@ import asyncio
 import os
 import secrets
 import time
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ class WorkerState:
         streams: open event streams; they count neither as waiting nor as activity.
         stopping: set once it goes down.
         restart: go down and come back.
+        open_tcp: turns the TCP listener on and gives its port.
         notes: faults worth showing in the status, newest text by topic.
     """
 
@@ -53,6 +55,7 @@ class WorkerState:
     restart: bool = False
     notes: dict[str, str] = attrs.field(factory=dict)
     spooled: dict[str, int] = attrs.field(factory=dict)
+    open_tcp: Callable[[], Awaitable[int]] | None = None
     version: str = __version__
 
     @property

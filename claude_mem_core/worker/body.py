@@ -1,0 +1,73 @@
+"""Request bodies: read with a limit, checked, never trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from typing import Any
+
+from claude_mem_core.convert import json_loads_bounded
+from claude_mem_core.errors import InvalidInput
+from claude_mem_core.worker.auth import SOCKET_BODY, TCP_BODY, check_type
+from claude_mem_core.worker.check import check
+from claude_mem_core.worker.replies import Receive, Scope
+from claude_mem_core.worker.spec import Endpoint, Refused
+
+
+class Gone(Exception):
+    """The client went away before its request was complete."""
+
+
+async def read_body(receive: Receive, most: int) -> bytes:
+    """The whole body, at most `most` bytes.
+
+    Raises:
+        Refused: 413, it is longer.
+        Gone: the client hung up.
+    """
+    message = await receive()
+    if message["type"] == "http.request" and not message.get("more_body"):
+        return _whole(message["body"], most)
+    parts = bytearray()
+    while message["type"] == "http.request":
+        parts += message.get("body", b"")
+        _whole(parts, most)
+        if not message.get("more_body"):
+            return bytes(parts)
+        message = await receive()
+    raise Gone
+
+
+def _whole(data: Any, most: int) -> Any:
+    if len(data) > most:
+        raise Refused(413, f"the body is larger than {most // 1_048_576} MB")
+    return data
+
+
+async def json_body(endpoint: Endpoint, scope: Scope, receive: Receive) -> Any:
+    """The checked JSON body that `endpoint` declares; None when there is none.
+
+    Raises:
+        Refused: 413, 415.
+        InvalidInput: it is no JSON, or not as declared.
+    """
+    most = SOCKET_BODY if scope["state"]["local"] else TCP_BODY
+    raw = await read_body(receive, most)
+    _check_hash(scope, raw)
+    if endpoint.body is None or (not raw.strip() and endpoint.body_optional):
+        if raw:
+            check_type(scope["headers"])
+        return {} if endpoint.body is not None else None
+    check_type(scope["headers"])
+    value = json_loads_bounded(raw, most)
+    check(value, endpoint.body, "the body")
+    return value
+
+
+def _check_hash(scope: Scope, raw: bytes) -> None:
+    """A proof made with the token covers the body too."""
+    promised = scope["state"].get("body_hash")
+    if promised is None:
+        return
+    if not hmac.compare_digest(promised, hashlib.sha256(raw).hexdigest()):
+        raise InvalidInput("the body is not the one that was proved")

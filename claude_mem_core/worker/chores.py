@@ -1,0 +1,145 @@
+"""What a worker does beside answering: heartbeat, spool, idle exit, new version."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import claude_mem_core
+from claude_mem_core.errors import MemError
+from claude_mem_core.store import queue
+from claude_mem_core.worker import heartbeat, logs
+from claude_mem_core.worker.state import WorkerState
+
+if TYPE_CHECKING:
+    from claude_mem_core.pipeline.services import Services
+    from claude_mem_core.types import Delivery, Output
+
+log = logging.getLogger(__name__)
+
+SPOOL_S = 5.0
+IDLE_LEAST_S = 60
+IDLE_LOOK_S = 5.0
+_VERSION = re.compile(r'^__version__ = "([^"]+)"', re.MULTILINE)
+
+
+async def keep_heartbeat(state: WorkerState, services: Services) -> None:
+    """Every 5 s: show that the loop turns, and follow what changed outside."""
+    told = False
+    known = _stamp()
+    while True:
+        try:
+            heartbeat.beat(state)
+            told = False
+        except OSError as error:
+            if not told:
+                log.warning("the heartbeat can't be written: %s", error.strerror)
+            told = True
+        known = _follow(state, services, known)
+        await asyncio.sleep(heartbeat.EVERY_S)
+
+
+def _follow(state: WorkerState, services: Services, known: tuple[int, int]) -> tuple[int, int]:
+    settings = services.settings.current()
+    logs.set_level(str(settings["CLAUDE_MEM_LOG_LEVEL"]))
+    now = _stamp()
+    if now != known and settings["CLAUDE_MEM_WORKER_AUTOSTART"]:
+        _renew(state)
+    return now
+
+
+def _package_file() -> Path:
+    return Path(claude_mem_core.__file__)
+
+
+def _stamp() -> tuple[int, int]:
+    """Modification time and size of the package's own file; zeros when it is gone."""
+    try:
+        there = _package_file().stat()
+    except OSError:
+        return (0, 0)
+    return (there.st_mtime_ns, there.st_size)
+
+
+def _renew(state: WorkerState) -> None:
+    """An upgrade has replaced our files: mixing old and new code must not last."""
+    try:
+        found = _VERSION.search(_package_file().read_text("utf-8"))
+    except OSError:
+        return
+    if found and found[1] != state.version:
+        log.info("version %s is installed, this is %s: restarting", found[1], state.version)
+        state.stop(restart=True)
+
+
+async def drain_spool(state: WorkerState, services: Services) -> None:
+    """Take in what hooks left on disk: at once when hinted, and every 5 s."""
+    from claude_mem_core.pipeline.spool import drain
+
+    async def handle(delivery: Delivery) -> Output:
+        return await services.deliverer.handle(delivery)
+
+    while True:
+        if _has_entries(state.paths.spool):
+            try:
+                result = await drain(state.paths, handle)
+                state.spooled["drained"] = state.spooled.get("drained", 0) + result.taken
+                state.notes.pop("spool", None)
+            except (MemError, OSError) as error:
+                state.notes["spool"] = str(error)[:300]
+        with suppress(TimeoutError):
+            await asyncio.wait_for(state.spool_hint.wait(), SPOOL_S)
+        state.spool_hint.clear()
+
+
+def _has_entries(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.name.endswith(".ev") for entry in entries)
+    except OSError:
+        return False
+
+
+async def leave_when_idle(state: WorkerState, services: Services) -> None:
+    """Stop after `CLAUDE_MEM_IDLE_EXIT_SEC` of silence with nothing left to do."""
+    while True:
+        await asyncio.sleep(IDLE_LOOK_S)
+        limit = idle_limit(state, services)
+        if limit and await _is_idle(state, services, limit):
+            log.info("nothing happened for %s s: the worker goes", limit)
+            state.stop()
+
+
+def idle_limit(state: WorkerState, services: Services) -> int:
+    """Seconds of silence after which the worker leaves; 0 for never."""
+    settings = services.settings.current()
+    seconds = int(settings["CLAUDE_MEM_IDLE_EXIT_SEC"])
+    if seconds <= 0 or state.foreground or not settings["CLAUDE_MEM_WORKER_AUTOSTART"]:
+        return 0
+    return max(seconds, IDLE_LEAST_S)
+
+
+async def _is_idle(state: WorkerState, services: Services, limit: int) -> bool:
+    quiet = time.monotonic() - max(state.last_request, state.last_reply) >= limit
+    if not quiet or state.waiting or state.streams or services.loop.busy:
+        return False
+    if _has_entries(state.paths.spool):
+        return False
+    return not await services.store.aread(queue.any_pending)
+
+
+def tell_pending(services: Services) -> None:
+    """Say how much work waits; it is in the database and goes on at the next start."""
+    try:
+        status = services.store.read(queue.status)
+    except MemError:
+        return
+    if status.pending or status.processing:
+        count = status.pending + status.processing
+        log.warning("pendingCountAtShutdownStart=%s, kept for the next start", count)

@@ -1,0 +1,119 @@
+"""POST /hook: the way of every event. No framework, no copy that is not needed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from claude_mem_core.errors import MemError
+from claude_mem_core.types import Delivery, Output
+from claude_mem_core.worker.auth import SOCKET_BODY
+from claude_mem_core.worker.body import read_body
+from claude_mem_core.worker.replies import Headers, Receive, Scope, Send
+from claude_mem_core.worker.spec import Refused
+from claude_mem_core.worker.state import WorkerState
+
+if TYPE_CHECKING:
+    from claude_mem_core.pipeline.services import Services
+
+log = logging.getLogger(__name__)
+
+START_S = 3.0  # as long as the most patient hook waits
+NAMES = {b"x-mem-host", b"x-mem-event", b"x-mem-key", b"x-mem-at", b"x-mem-size", b"x-mem-env"}
+LONGEST = 8192
+
+
+async def answer(
+    scope: Scope, receive: Receive, send: Send, state: WorkerState, services: Services | None
+) -> None:
+    """Hand one delivery to the pipeline and send back what the hook shall print."""
+    if scope["method"] != "POST":
+        raise Refused(405, "POST a hook's input here")
+    body = await read_body(receive, SOCKET_BODY)
+    delivery = delivery_of(scope["headers"], body)
+    if services is None:
+        raise Refused(503, "the worker is starting")
+    try:
+        output = await services.deliverer.handle(delivery)
+    except MemError as error:
+        state.notes["hook"] = str(error)[:300]
+        log.warning("a delivery has to wait: %s", type(error).__name__)
+        raise Refused(503, str(error)) from error
+    await _send(send, output)
+
+
+async def until_ready(state: WorkerState) -> None:
+    """Wait for the services of a starting worker."""
+    if state.ready.is_set():
+        return
+    try:
+        await asyncio.wait_for(state.ready.wait(), START_S)
+    except TimeoutError as error:
+        raise Refused(503, "the worker is starting") from error
+
+
+def delivery_of(headers: Headers, body: bytes) -> Delivery:
+    """The delivery that a request carries.
+
+    Raises:
+        Refused: 400, a header is missing or odd.
+    """
+    given = {name: value for name, value in headers if name in NAMES}
+    host = _text(given, b"x-mem-host")
+    if not host:
+        raise Refused(400, "x-mem-host is missing")
+    at_ms = _number(given, b"x-mem-at") or time.time_ns() // 1_000_000
+    return Delivery(
+        host=host,
+        event=_text(given, b"x-mem-event"),
+        stdin=body,
+        env=environment(given.get(b"x-mem-env", b"")),
+        key=_text(given, b"x-mem-key"),
+        at_ms=at_ms,
+        size=_number(given, b"x-mem-size") or len(body),
+    )
+
+
+def _text(given: Mapping[bytes, bytes], name: bytes) -> str:
+    raw = given.get(name, b"")
+    if len(raw) > LONGEST:
+        raise Refused(400, f"{name.decode()} is too long")
+    return _unquoted(raw)
+
+
+def _unquoted(raw: bytes) -> str:
+    text = raw.decode("latin-1")
+    return unquote(text, errors="replace") if "%" in text else text
+
+
+def _number(given: Mapping[bytes, bytes], name: bytes) -> int:
+    raw = given.get(name, b"0")
+    if not raw.isdigit() or len(raw) > 18:
+        raise Refused(400, f"{name.decode()} must be a whole number")
+    return int(raw)
+
+
+def environment(raw: bytes) -> dict[str, str]:
+    """`NAME=pct-encoded;NAME=...` as a dictionary; the pipeline reads known names only."""
+    pairs = (part.partition(b"=") for part in raw[:LONGEST].split(b";") if part)
+    return {_unquoted(name): _unquoted(value) for name, _, value in pairs}
+
+
+async def _send(send: Send, output: Output) -> None:
+    out, err = _encoded(output.stdout), _encoded(output.stderr)
+    headers: list[tuple[bytes, Any]] = [
+        (b"content-length", b"%d" % (len(out) + len(err))),
+        (b"x-mem-exit", b"%d" % output.exit),
+    ]
+    if err:
+        headers.append((b"x-mem-stderr", b"%d" % len(err)))
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": out + err})
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace") if text else b""
