@@ -1,0 +1,1 @@
+"""Recall: search, timeline, details, context. Functions on a connection, no state."""
