@@ -48,8 +48,13 @@ CREATE TABLE sdk_sessions (
   custom_title TEXT,
   project_id INTEGER NOT NULL DEFAULT 0,
   cwd TEXT,
+  root TEXT,
+  -- When the last wholly private prompt was sent (milliseconds); 0 for none.
   suppressed INTEGER NOT NULL DEFAULT 0,
   context_at_epoch INTEGER,
+  -- The newest prompt by the time it was sent, which late prompts do not change.
+  last_prompt_number INTEGER NOT NULL DEFAULT 0,
+  last_prompt_at_epoch INTEGER NOT NULL DEFAULT 0,
   UNIQUE (platform_source, content_session_id)
 );
 CREATE INDEX idx_sdk_sessions_content ON sdk_sessions(content_session_id);
@@ -57,6 +62,15 @@ CREATE INDEX idx_sdk_sessions_project ON sdk_sessions(project_id, started_at_epo
 CREATE INDEX idx_sdk_sessions_project_label ON sdk_sessions(project);
 CREATE INDEX idx_sdk_sessions_started_at ON sdk_sessions(started_at_epoch DESC);
 CREATE INDEX idx_sdk_sessions_active ON sdk_sessions(id) WHERE status = 'active';
+
+-- Turns whose prompt was wholly private: events that belong to them are skipped,
+-- also when they arrive after the next prompt.
+CREATE TABLE private_turns (
+  session_db_id INTEGER NOT NULL REFERENCES sdk_sessions(id) ON DELETE CASCADE,
+  at_ms INTEGER NOT NULL,
+  prompt_id TEXT,
+  PRIMARY KEY (session_db_id, at_ms)
+) WITHOUT ROWID;
 
 -- The journal: every accepted event, its receipt, and the source of memories.
 -- `key` is the event key (settled 9). A skipped event keeps neither payload nor cwd.
@@ -79,7 +93,7 @@ CREATE TABLE events (
   reason TEXT
 );
 CREATE INDEX idx_events_session ON events(session_db_id, id);
-CREATE INDEX idx_events_state ON events(state, id) WHERE state IN ('pending', 'dead');
+CREATE INDEX idx_events_state ON events(state, reason);
 CREATE INDEX idx_events_host_at ON events(host, received_ms DESC);
 
 -- Delivery keys already answered: a repeated delivery is a duplicate whatever it holds.
@@ -210,6 +224,7 @@ CREATE TABLE user_prompts (
   project_id INTEGER NOT NULL DEFAULT 0,
   platform_source TEXT NOT NULL DEFAULT 'claude',
   prompt_id TEXT,
+  event_id INTEGER,
   UNIQUE (session_db_id, prompt_number)
 );
 CREATE INDEX idx_user_prompts_content ON user_prompts(content_session_id, prompt_number);
@@ -270,8 +285,9 @@ CREATE TABLE pending_messages (
   started_processing_at_epoch INTEGER,
   failed_at_epoch INTEGER
 );
-CREATE INDEX idx_pending_messages_work ON pending_messages(status, not_before_epoch, id);
-CREATE INDEX idx_pending_messages_session ON pending_messages(session_db_id, status);
+-- One pass over this index tells which turns are ready.
+CREATE INDEX idx_pending_messages_turn ON pending_messages(
+  session_db_id, prompt_number, status, message_type, not_before_epoch, created_at_epoch);
 
 -- The change log that search backends follow; op: put or del.
 CREATE TABLE changes (
@@ -348,3 +364,53 @@ CREATE TABLE counters (
   n INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (day, name)
 ) WITHOUT ROWID;
+
+-- How many rows each project has, so that counting never reads the rows.
+CREATE TABLE totals (
+  kind TEXT NOT NULL,
+  project_id INTEGER NOT NULL,
+  n INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (kind, project_id)
+) WITHOUT ROWID;
+
+CREATE TRIGGER observations_count_up AFTER INSERT ON observations BEGIN
+  INSERT INTO totals (kind, project_id, n) VALUES ('observation', new.project_id, 1)
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER observations_count_down AFTER DELETE ON observations BEGIN
+  UPDATE totals SET n = n - 1 WHERE kind = 'observation' AND project_id = old.project_id;
+END;
+CREATE TRIGGER observations_count_move AFTER UPDATE OF project_id ON observations
+WHEN old.project_id <> new.project_id BEGIN
+  UPDATE totals SET n = n - 1 WHERE kind = 'observation' AND project_id = old.project_id;
+  INSERT INTO totals (kind, project_id, n) VALUES ('observation', new.project_id, 1)
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+
+CREATE TRIGGER session_summaries_count_up AFTER INSERT ON session_summaries BEGIN
+  INSERT INTO totals (kind, project_id, n) VALUES ('summary', new.project_id, 1)
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER session_summaries_count_down AFTER DELETE ON session_summaries BEGIN
+  UPDATE totals SET n = n - 1 WHERE kind = 'summary' AND project_id = old.project_id;
+END;
+CREATE TRIGGER session_summaries_count_move AFTER UPDATE OF project_id ON session_summaries
+WHEN old.project_id <> new.project_id BEGIN
+  UPDATE totals SET n = n - 1 WHERE kind = 'summary' AND project_id = old.project_id;
+  INSERT INTO totals (kind, project_id, n) VALUES ('summary', new.project_id, 1)
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+
+CREATE TRIGGER user_prompts_count_up AFTER INSERT ON user_prompts BEGIN
+  INSERT INTO totals (kind, project_id, n) VALUES ('prompt', new.project_id, 1)
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER user_prompts_count_down AFTER DELETE ON user_prompts BEGIN
+  UPDATE totals SET n = n - 1 WHERE kind = 'prompt' AND project_id = old.project_id;
+END;
+CREATE TRIGGER user_prompts_count_move AFTER UPDATE OF project_id ON user_prompts
+WHEN old.project_id <> new.project_id BEGIN
+  UPDATE totals SET n = n - 1 WHERE kind = 'prompt' AND project_id = old.project_id;
+  INSERT INTO totals (kind, project_id, n) VALUES ('prompt', new.project_id, 1)
+    ON CONFLICT DO UPDATE SET n = n + 1;
+END;

@@ -1,0 +1,63 @@
+"""Connections: how every one of them is set up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+# The file is ours alone, so SQL inside it is not trusted to call anything of ours.
+CONFIG = (
+    (apsw.SQLITE_DBCONFIG_DEFENSIVE, 1),
+    (apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+    (apsw.SQLITE_DBCONFIG_DQS_DML, 0),
+    (apsw.SQLITE_DBCONFIG_DQS_DDL, 0),
+)
+BUSY_MS = 5_000
+COMMON = """
+  PRAGMA foreign_keys = ON;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA cell_size_check = ON;
+  PRAGMA mmap_size = 0;
+"""
+# Deleted text is overwritten with zeros: what a user deletes must not stay on the disk.
+WRITER = """
+  PRAGMA journal_mode = WAL;
+  PRAGMA synchronous = FULL;
+  PRAGMA secure_delete = ON;
+  PRAGMA journal_size_limit = 8388608;
+  PRAGMA cache_size = -2048;
+"""
+READER = """
+  PRAGMA query_only = ON;
+  PRAGMA cache_size = -2048;
+"""
+
+
+def writer(path: Path) -> apsw.Connection:
+    """The one connection that writes; the file has to exist.
+
+    Raises:
+        apsw.Error: as SQLite says it; `faults.fault` words it.
+    """
+    conn = connection(path, apsw.SQLITE_OPEN_READWRITE)
+    conn.execute(WRITER)
+    return conn
+
+
+def reader(path: Path) -> apsw.Connection:
+    """A connection that can't write."""
+    conn = connection(path, apsw.SQLITE_OPEN_READONLY)
+    conn.execute(READER)
+    return conn
+
+
+def connection(path: Path, flags: int) -> apsw.Connection:
+    """A connection with what all of them have. A link as the file's name is refused."""
+    real = path.parent.resolve() / path.name
+    conn = apsw.Connection(str(real), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
+    for option, value in CONFIG:
+        conn.config(option, value)
+    conn.set_busy_timeout(BUSY_MS)
+    conn.execute(COMMON)
+    return conn

@@ -1,0 +1,255 @@
+"""The journal: every accepted event, once, whatever is delivered how often in what order."""
+
+from __future__ import annotations
+
+import apsw
+import attrs
+
+from claude_mem_core.convert import event_from_json, event_to_json
+from claude_mem_core.store import counters, sessions, text, tools, turns
+from claude_mem_core.store.entry import Entry, Receipt
+from claude_mem_core.types import Event, EventKind, StoredEvent, Trust
+
+__all__ = ["Entry", "Receipt", "accept", "fill_answer", "load_events"]
+
+DAY_MS = 86_400_000
+DELIVERIES_KEPT_MS = 7 * DAY_MS
+PRUNE_EVERY, PRUNE_MOST = 256, 1_000
+ENDS = frozenset({EventKind.TURN_ENDED, EventKind.TURN_FAILED})
+# These say nothing that a private turn would have to hide.
+FRAME = frozenset({EventKind.SESSION_STARTED, EventKind.SESSION_ENDED, EventKind.COMPACTING})
+
+COLUMNS = "id, coalesce(session_db_id, 0), prompt_number, state, reason"
+BY_DELIVERY = f"""
+  SELECT {COLUMNS} FROM events WHERE id = (SELECT event_id FROM deliveries WHERE key = ?)
+"""
+BY_KEY = f"SELECT {COLUMNS} FROM events WHERE key = ?"
+BY_ID = f"SELECT {COLUMNS} FROM events WHERE id = ?"
+INSERT = """
+  INSERT INTO events (key, host, kind, session, session_db_id, prompt_number, agent_id,
+    at_ms, received_ms, cwd, payload, trust, state, reason)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+QUEUE = """
+  INSERT INTO pending_messages (session_db_id, content_session_id, message_type, event_id,
+    tool_use_id, prompt_number, agent_type, agent_id, created_at_epoch)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+PRUNE = """
+  DELETE FROM deliveries WHERE key IN (
+    SELECT key FROM deliveries WHERE received_ms < ? LIMIT ?)
+"""
+HIDE = """
+  UPDATE events SET state = 'skipped', reason = ?, payload = NULL, cwd = NULL WHERE id = ?
+"""
+LOAD = """
+  SELECT e.id, e.key, e.payload, e.prompt_number, e.trust, p.prompt_text
+  FROM events e LEFT JOIN user_prompts p ON p.event_id = e.id
+    AND p.session_db_id = e.session_db_id AND p.prompt_number = e.prompt_number
+  WHERE e.session_db_id = ?1 AND e.payload IS NOT NULL
+    AND (?2 IS NULL OR e.prompt_number = ?2)
+  ORDER BY e.at_ms, e.id
+"""
+
+
+def accept(conn: apsw.Connection, entry: Entry) -> Receipt:
+    """Put an event into the journal with everything that hangs on it.
+
+    One that is known already, by its delivery or by its key, adds only what was missing.
+    """
+    known = _known(conn, entry)
+    if known is not None:
+        return _repeated(conn, entry, known)
+    session = sessions.ensure(conn, entry)
+    entry, number = _placed(conn, session, entry)
+    if session is not None and entry.event.kind is EventKind.PROMPT_SENT:
+        same = turns.same_prompt(conn, session, entry)
+        if same is not None:
+            return _repeated(conn, entry, _receipt(conn, BY_ID, same[0]))
+    return _accepted(conn, session, entry, number)
+
+
+def load_events(
+    conn: apsw.Connection, session_db_id: int, prompt_number: int | None = None
+) -> list[StoredEvent]:
+    """Events of a session, or of one of its turns, in the order they happened.
+
+    Skipped events are left out: nothing of them was kept.
+    """
+    rows = conn.execute(LOAD, (session_db_id, prompt_number)).fetchall()
+    return [_stored(conn, *row) for row in rows]
+
+
+def fill_answer(conn: apsw.Connection, event_id: int, answer: str) -> bool:
+    """Give a stored event the final answer it lacks; False when it has one."""
+    row = conn.execute("SELECT payload FROM events WHERE id = ?", (event_id,)).fetchone()
+    if row is None or row[0] is None:
+        return False
+    event = event_from_json(row[0])
+    if event.answer:
+        return False
+    filled = _payload(attrs.evolve(event, answer=answer))
+    conn.execute("UPDATE events SET payload = ? WHERE id = ?", (filled, event_id))
+    return True
+
+
+def _known(conn: apsw.Connection, entry: Entry) -> Receipt | None:
+    if entry.delivery_key:
+        receipt = _receipt(conn, BY_DELIVERY, text.safe(entry.delivery_key))
+        if receipt is not None:
+            return receipt
+    return _receipt(conn, BY_KEY, text.safe(entry.event_key))
+
+
+def _receipt(conn: apsw.Connection, sql: str, key: str | int) -> Receipt | None:
+    for number, session, prompt, state, reason in conn.execute(sql, (key,)):
+        return Receipt(
+            event_id=number, session_db_id=session, prompt_number=prompt, state=state,
+            reason=reason, duplicate=True,
+        )  # fmt: skip
+    return None
+
+
+def _repeated(conn: apsw.Connection, entry: Entry, known: Receipt | None) -> Receipt:
+    """Answer a repeated event, after filling what its first report left empty."""
+    assert known is not None
+    counters.add(conn, "duplicate", entry.now_ms)
+    _delivered(conn, entry, known.event_id)
+    if known.state == "skipped" or entry.state == "skipped":
+        return known
+    session = sessions.ensure(conn, entry)
+    if session is None or session.id != known.session_db_id:
+        return known
+    sessions.apply(conn, session, entry)
+    if tools.has_row(entry.event):
+        tools.add(conn, session, entry, known.event_id, known.prompt_number)
+    if entry.event.answer:
+        fill_answer(conn, known.event_id, entry.event.answer)
+    return known
+
+
+def _placed(
+    conn: apsw.Connection, session: sessions.Known | None, entry: Entry
+) -> tuple[Entry, int]:
+    """The number of the event's turn; an event of a private turn becomes a skipped one."""
+    if session is None:
+        return entry, 0
+    if entry.event.kind is EventKind.PROMPT_SENT:
+        return entry, session.prompts + 1 if entry.state != "skipped" else session.last_number
+    turn = turns.of(conn, session, entry)
+    if turn.private and entry.event.kind not in FRAME and entry.state != "skipped":
+        entry = attrs.evolve(entry, state="skipped", reason="private")
+    return entry, turn.number
+
+
+def _accepted(
+    conn: apsw.Connection, session: sessions.Known | None, entry: Entry, number: int
+) -> Receipt:
+    event_id = _insert(conn, session, entry, number)
+    _delivered(conn, entry, event_id)
+    _count(conn, entry)
+    if session is not None:
+        _hang(conn, session, entry, event_id, number)
+    return Receipt(
+        event_id=event_id, session_db_id=session.id if session else 0, prompt_number=number,
+        state=entry.state, reason=entry.reason, new_session=bool(session and session.new),
+    )  # fmt: skip
+
+
+def _hang(
+    conn: apsw.Connection, session: sessions.Known, entry: Entry, event_id: int, number: int
+) -> None:
+    """Everything beside the event's own row."""
+    event = entry.event
+    sessions.apply(conn, session, entry)
+    if entry.state == "skipped":
+        if entry.reason == "private" and event.kind is EventKind.PROMPT_SENT:
+            for follower in turns.add_private(conn, session, entry):
+                hide(conn, follower, "private")
+        return
+    if tools.has_row(event):
+        tools.add(conn, session, entry, event_id, number)
+    if entry.state == "pending":
+        _enqueue(conn, session, entry, event_id, number)
+    if event.kind is EventKind.PROMPT_SENT:
+        turns.add_prompt(conn, session, entry, number, event_id)
+
+
+def hide(conn: apsw.Connection, event_id: int, reason: str) -> None:
+    """Turn an event into a skipped one: its content goes, its receipt stays."""
+    conn.execute("DELETE FROM tool_uses WHERE event_id = ?", (event_id,))
+    conn.execute("DELETE FROM pending_messages WHERE event_id = ?", (event_id,))
+    conn.execute(HIDE, (reason, event_id))
+
+
+def _insert(
+    conn: apsw.Connection, session: sessions.Known | None, entry: Entry, number: int
+) -> int:
+    event, kept = entry.event, entry.state != "skipped"
+    conn.execute(INSERT, (
+        text.safe(entry.event_key), event.host, event.kind.value, text.safe(event.session_id),
+        session.id if session else None, number, text.maybe(event.agent_id), entry.at_ms,
+        entry.now_ms, (text.safe(event.cwd) or None) if kept else None,
+        _payload(event) if kept else None, entry.trust.value, entry.state, entry.reason,
+    ))  # fmt: skip
+    return conn.last_insert_rowid()
+
+
+def _payload(event: Event) -> str:
+    """What the journal keeps: prompts and what tools read and said have their own tables."""
+    tool = event.tool
+    if tool is not None:
+        error = text.cut(text.safe(tool.error)).text if tool.error else tool.error
+        keep = None if tools.has_row(event) else tool.input
+        tool = attrs.evolve(tool, input=keep, output=None, error=error)
+    changes = {"tool": tool, "prompt": None}
+    cuts = {}
+    for name in ("answer", "error"):
+        value = getattr(event, name)
+        if value and len(value) > text.LIMIT // 4:
+            cut = text.cut(text.safe(value))
+            changes[name] = cut.text
+            if cut.shortened:
+                cuts[name] = {"bytes": cut.size, "sha256": cut.hash}
+    if cuts:
+        changes["extra"] = {**event.extra, "cut": cuts}
+    return text.safe(event_to_json(attrs.evolve(event, **changes)))
+
+
+def _delivered(conn: apsw.Connection, entry: Entry, event_id: int) -> None:
+    if not entry.delivery_key:
+        return
+    values = (text.safe(entry.delivery_key), event_id, entry.now_ms)
+    conn.execute("INSERT OR IGNORE INTO deliveries VALUES (?, ?, ?)", values)
+    if event_id % PRUNE_EVERY == 0:
+        conn.execute(PRUNE, (entry.now_ms - DELIVERIES_KEPT_MS, PRUNE_MOST))
+
+
+def _count(conn: apsw.Connection, entry: Entry) -> None:
+    counters.add(conn, "accepted", entry.now_ms)
+    if entry.state == "skipped":
+        counters.add(conn, f"skipped:{entry.reason}", entry.now_ms)
+
+
+def _enqueue(
+    conn: apsw.Connection, session: sessions.Known, entry: Entry, event_id: int, number: int
+) -> None:
+    event = entry.event
+    conn.execute(QUEUE, (
+        session.id, text.safe(event.session_id),
+        "summarize" if event.kind in ENDS else "observation", event_id,
+        text.safe(event.tool.id) if event.tool else None, number,
+        text.maybe(event.agent_type), text.maybe(event.agent_id), entry.now_ms,
+    ))  # fmt: skip
+
+
+def _stored(
+    conn: apsw.Connection, event_id: int, key: str, payload: str, number: int, trust: str,
+    prompt: str | None,
+) -> StoredEvent:  # fmt: skip
+    event = event_from_json(payload)
+    if tools.has_row(event):
+        event = tools.joined(conn, event, key)
+    if prompt is not None:
+        event = attrs.evolve(event, prompt=prompt)
+    return StoredEvent(id=event_id, event=event, prompt_number=number, trust=Trust(trust))

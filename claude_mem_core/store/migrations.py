@@ -1,0 +1,57 @@
+"""Numbered steps from one layout of the tables to the next, each in one transaction."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from importlib import resources
+from pathlib import Path
+
+import apsw
+import attrs
+
+from claude_mem_core.store import text
+from claude_mem_core.store.identity import APPLICATION_ID
+from claude_mem_core.store.snapshot import snapshot
+
+
+@attrs.frozen
+class Migration:
+    """One step; `apply` runs inside a transaction."""
+
+    number: int
+    apply: Callable[[apsw.Connection], None]
+
+
+def migrate(conn: apsw.Connection, path: Path, now_ms: int) -> int:
+    """Bring the tables to the present layout; return how many steps were taken.
+
+    A snapshot is taken before each step when the file has tables already.
+    """
+    present = int(conn.pragma("user_version"))
+    due = [step for step in MIGRATIONS if step.number > present]
+    for step in due:
+        if step.number > 1:
+            snapshot(path)
+        with conn:
+            step.apply(conn)
+            _mark(conn, step.number, now_ms)
+    return len(due)
+
+
+def _mark(conn: apsw.Connection, number: int, now_ms: int) -> None:
+    conn.pragma("application_id", APPLICATION_ID)
+    conn.pragma("user_version", number)
+    conn.execute("INSERT INTO schema_versions VALUES (?, ?)", (number, text.iso(now_ms)))
+
+
+def _first(conn: apsw.Connection) -> None:
+    for name in ("tables.sql", "index.sql"):
+        sql = resources.files(__package__) / name
+        if sql.is_file():
+            conn.execute(sql.read_text(encoding="utf-8"))
+    conn.execute("INSERT INTO meta VALUES ('fence_id', ?)", (secrets.token_hex(6),))
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, _first),)
+VERSION = MIGRATIONS[-1].number

@@ -1,0 +1,140 @@
+"""Projects: places on this machine, their labels, and what a filter by name means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import apsw
+import attrs
+
+if TYPE_CHECKING:
+    from claude_mem_core.projects import Place
+
+BY_KEY = "SELECT id, label, kind, parent_id, merged_into FROM projects WHERE key = ?"
+BY_PLACE = "SELECT label FROM project_labels WHERE project_id = ? AND place = ?"
+TAKEN = """
+  SELECT 1 FROM projects WHERE label = ?1 UNION ALL
+  SELECT 1 FROM project_labels WHERE label = ?1
+"""
+INSERT = """
+  INSERT INTO projects (key, label, kind, parent_id, remote, created_at_epoch)
+  VALUES (?, ?, ?, ?, ?, ?)
+"""
+CHAIN = """
+  WITH RECURSIVE chain(id) AS (
+    SELECT ?1
+    UNION SELECT p.parent_id FROM projects p JOIN chain ON p.id = chain.id
+      WHERE p.parent_id IS NOT NULL
+    UNION SELECT p.merged_into FROM projects p JOIN chain ON p.id = chain.id
+      WHERE p.merged_into IS NOT NULL
+    UNION SELECT p.id FROM projects p JOIN chain ON p.merged_into = chain.id
+  )
+  SELECT id FROM chain
+"""
+
+
+@attrs.frozen
+class ProjectRef:
+    """A project as rows name it: partition, label, and where it is.
+
+    Attributes:
+        id: partition that worktrees of a repository share.
+        label: name that people see; a worktree has its own.
+        root: directory of the place; paths are shown relative to it.
+    """
+
+    id: int
+    label: str
+    key: str
+    kind: str
+    root: str
+
+
+def resolve(conn: apsw.Connection, place: Place, now: int) -> ProjectRef:
+    """The project of `place`; made on the first event from there."""
+    row = conn.execute(BY_KEY, (place.key,)).fetchone() or _made(conn, place, now)
+    number, label, kind, parent, merged = row
+    if parent is None and place.parent_key:
+        _adopt(conn, number, place.parent_key)
+    if merged is not None:
+        number, label = _merged(conn, merged)
+    if place.worktree_label:
+        label = _worktree(conn, number, place)
+    return ProjectRef(number, label, place.key, kind, place.root)
+
+
+def find(conn: apsw.Connection, name_or_id: str | int) -> list[int]:
+    """Ids that a filter means: the project, its parents, what was merged with it.
+
+    Empty for a name that nothing has.
+    """
+    number = _by_name(conn, str(name_or_id))
+    if number is None:
+        return []
+    return [int(row[0]) for row in conn.execute(CHAIN, (number,))]
+
+
+def labels(conn: apsw.Connection) -> dict[int, str]:
+    """The label of every project, by id."""
+    return {int(i): str(label) for i, label in conn.execute("SELECT id, label FROM projects")}
+
+
+def _by_name(conn: apsw.Connection, name: str) -> int | None:
+    for sql in (
+        "SELECT id FROM projects WHERE label = ?",
+        "SELECT project_id FROM project_labels WHERE label = ?",
+        "SELECT id FROM projects WHERE CAST(id AS TEXT) = ?",
+    ):
+        for (number,) in conn.execute(sql, (name,)):
+            return int(number)
+    return None
+
+
+def _made(
+    conn: apsw.Connection, place: Place, now: int
+) -> tuple[int, str, str, int | None, int | None]:
+    label = _free_label(conn, place.label)
+    parent = _id_of(conn, place.parent_key) if place.parent_key else None
+    conn.execute(INSERT, (place.key, label, place.kind, parent, place.remote, now))
+    return conn.last_insert_rowid(), label, place.kind, parent, None
+
+
+def _free_label(conn: apsw.Connection, wanted: str) -> str:
+    """`wanted`, or with `~2`, `~3`, ... when another place has it."""
+    label, number = wanted, 1
+    while conn.execute(TAKEN, (label,)).fetchone():
+        number += 1
+        label = f"{wanted}~{number}"
+    return label
+
+
+def _worktree(conn: apsw.Connection, project: int, place: Place) -> str:
+    for (label,) in conn.execute(BY_PLACE, (project, place.root)):
+        return str(label)
+    label = _free_label(conn, place.worktree_label or place.label)
+    conn.execute("INSERT INTO project_labels VALUES (?, ?, ?)", (label, project, place.root))
+    return label
+
+
+def _adopt(conn: apsw.Connection, number: int, parent_key: str) -> None:
+    parent = _id_of(conn, parent_key)
+    if parent is not None and parent != number:
+        conn.execute("UPDATE projects SET parent_id = ? WHERE id = ?", (parent, number))
+
+
+def _id_of(conn: apsw.Connection, key: str) -> int | None:
+    for (number,) in conn.execute("SELECT id FROM projects WHERE key = ?", (key,)):
+        return int(number)
+    return None
+
+
+def _merged(conn: apsw.Connection, number: int) -> tuple[int, str]:
+    """The end of a chain of merges."""
+    seen = {number}
+    while True:
+        sql = "SELECT label, merged_into FROM projects WHERE id = ?"
+        label, onward = conn.execute(sql, (number,)).fetchone()
+        if onward is None or onward in seen:
+            return number, str(label)
+        seen.add(onward)
+        number = onward

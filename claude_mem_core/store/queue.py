@@ -1,0 +1,222 @@
+"""The work queue: turns whose events wait to be observed.
+
+An item points to one journal event; items are claimed by turn. A claim is a lease. The
+result confirms it in the transaction that keeps the result (`memories.keep`). Three
+failures make a dead letter, which stays until somebody retries or discards it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import apsw
+import attrs
+
+from claude_mem_core.store import counters
+
+TRIES = 3
+STUCK_MS = 300_000
+PAUSE_MS = 5_000  # after the first failure; six times that after the second
+
+TURNS = """
+  SELECT q.session_db_id, q.prompt_number, max(q.status),
+    max(q.not_before_epoch), max(q.created_at_epoch), max(q.message_type),
+    s.completed_at_epoch, s.prompt_counter
+  FROM pending_messages q JOIN sdk_sessions s ON s.id = q.session_db_id
+  WHERE q.status IN ('pending', 'processing')
+  GROUP BY q.session_db_id, q.prompt_number
+  ORDER BY q.session_db_id, q.prompt_number
+"""
+LEASE = """
+  UPDATE pending_messages SET status = 'processing', lease_until_epoch = ?,
+    started_processing_at_epoch = ?
+  WHERE session_db_id = ? AND prompt_number = ? AND status = 'pending'
+  RETURNING id, event_id, retry_count
+"""
+HAS_SUMMARY = """
+  SELECT 1 FROM session_summaries WHERE session_db_id = ? AND prompt_number = ?
+"""
+EXPIRED = """
+  SELECT id FROM pending_messages WHERE status = 'processing' AND lease_until_epoch < ?
+"""
+FAILED = """
+  UPDATE pending_messages SET retry_count = retry_count + 1, error = ?2,
+    lease_until_epoch = NULL, started_processing_at_epoch = NULL,
+    status = CASE WHEN retry_count + 1 >= ?3 THEN 'failed' ELSE 'pending' END,
+    failed_at_epoch = CASE WHEN retry_count + 1 >= ?3 THEN ?4 END,
+    not_before_epoch = ?4 + CASE WHEN retry_count = 0 THEN ?5 ELSE 6 * ?5 END
+  WHERE id = ?1 AND status = 'processing'
+  RETURNING event_id, status
+"""
+RESUME = """
+  UPDATE pending_messages SET status = 'pending', lease_until_epoch = NULL,
+    started_processing_at_epoch = NULL
+  WHERE status = 'processing'
+"""
+RETRY = """
+  UPDATE pending_messages SET status = 'pending', retry_count = 0, not_before_epoch = 0,
+    failed_at_epoch = NULL, lease_until_epoch = NULL, started_processing_at_epoch = NULL
+  WHERE id = ? AND status = 'failed' RETURNING event_id
+"""
+
+
+@attrs.frozen(kw_only=True)
+class Work:
+    """One claimed turn, or the part of it that waited.
+
+    Attributes:
+        finished: the turn is over, so a summary is due.
+        tries: how often it failed before.
+    """
+
+    session_db_id: int
+    prompt_number: int
+    item_ids: tuple[int, ...]
+    event_ids: tuple[int, ...]
+    tries: int = 0
+    finished: bool = True
+
+
+@attrs.frozen
+class Waiting:
+    """A turn that waits, as the claim sees it."""
+
+    session_db_id: int
+    prompt_number: int
+    highest: str
+    not_before: int
+    newest_ms: int
+    message_type: str
+    completed_ms: int | None
+    prompts: int
+
+    @property
+    def ended(self) -> bool:
+        """The host said that the turn is over. ("summarize" sorts last)"""
+        return self.message_type == "summarize"
+
+    @property
+    def left(self) -> bool:
+        """The session went on or ended, so nothing more will come."""
+        return self.completed_ms is not None or self.prompts > self.prompt_number
+
+    def ready(self, now: int, idle_ms: int, force: bool) -> bool:
+        """Whether it may be claimed now."""
+        if self.highest != "pending" or self.not_before > now:
+            return False
+        return force or self.ended or self.left or self.newest_ms <= now - idle_ms
+
+
+def any_pending(conn: apsw.Connection) -> bool:
+    """Whether anything waits or is being worked on; costs next to nothing."""
+    sql = "SELECT 1 FROM pending_messages WHERE status IN ('pending', 'processing') LIMIT 1"
+    return conn.execute(sql).fetchone() is not None
+
+
+def claim(
+    conn: apsw.Connection, now: int, lease_ms: int, limit: int, idle_ms: int,
+    *, force: bool = False, sessions: Iterable[int] | None = None,
+) -> list[Work]:  # fmt: skip
+    """Lease up to `limit` turns that are ready, oldest session first, in turn order.
+
+    A turn is ready when the host said that it is over, a later prompt came, the session
+    ended, or nothing came for `idle_ms`; with `force` always, but for the pause after a
+    failure. A session of which a turn is being worked on is left alone, so that its turns
+    stay in order.
+    """
+    turns = [Waiting(*row) for row in conn.execute(TURNS).fetchall()]
+    busy = {t.session_db_id for t in turns if t.highest == "processing"}
+    wanted = None if sessions is None else set(sessions)
+    ready = [
+        turn
+        for turn in turns
+        if turn.session_db_id not in busy
+        and (wanted is None or turn.session_db_id in wanted)
+        and turn.ready(now, idle_ms, force)
+    ]
+    return [_leased(conn, turn, now, lease_ms) for turn in ready[:limit]]
+
+
+def fail(
+    conn: apsw.Connection, work: Work, error: str, now: int, pause_ms: int = PAUSE_MS
+) -> bool:
+    """Give a claim back after a failure; True when that was the last try."""
+    dead = [_failed(conn, item, error, now, pause_ms) for item in work.item_ids]
+    return any(dead)
+
+
+def release_stale(conn: apsw.Connection, now: int) -> int:
+    """Take back leases that ran out, which counts as a failure; return how many."""
+    expired = [row[0] for row in conn.execute(EXPIRED, (now,)).fetchall()]
+    for item in expired:
+        _failed(conn, item, "the lease ran out", now, pause_ms=0)
+    return len(expired)
+
+
+def resume(conn: apsw.Connection, now: int) -> int:
+    """At start, put what a former worker held back into the queue; no failure."""
+    conn.execute(RESUME)
+    return conn.changes()
+
+
+def retry(conn: apsw.Connection, ids: Sequence[int] | None = None) -> int:
+    """Queue dead letters again, all of them or those items; return how many."""
+    revived = 0
+    for item in _failed_ids(conn, ids):
+        for (event_id,) in conn.execute(RETRY, (item,)).fetchall():
+            _set_event(conn, event_id, "pending", None)
+            revived += 1
+    return revived
+
+
+def discard(
+    conn: apsw.Connection, ids: Sequence[int] | None, now: int, reason: str = "discarded"
+) -> int:
+    """Give up dead letters for good; their events become skipped ones."""
+    from claude_mem_core.store.journal import hide
+
+    given_up = _failed_ids(conn, ids)
+    for item in given_up:
+        sql = "SELECT event_id FROM pending_messages WHERE id = ?"
+        for (event_id,) in conn.execute(sql, (item,)).fetchall():
+            hide(conn, event_id, reason)
+    counters.add(conn, f"skipped:{reason}", now, len(given_up))
+    return len(given_up)
+
+
+def _leased(conn: apsw.Connection, turn: Waiting, now: int, lease_ms: int) -> Work:
+    values = (now + lease_ms, now, turn.session_db_id, turn.prompt_number)
+    rows = sorted(conn.execute(LEASE, values).fetchall())
+    return Work(
+        session_db_id=turn.session_db_id,
+        prompt_number=turn.prompt_number,
+        item_ids=tuple(row[0] for row in rows),
+        event_ids=tuple(row[1] for row in rows),
+        tries=max(row[2] for row in rows),
+        finished=turn.ended or (turn.left and not _summarised(conn, turn)),
+    )
+
+
+def _summarised(conn: apsw.Connection, turn: Waiting) -> bool:
+    values = (turn.session_db_id, turn.prompt_number)
+    return conn.execute(HAS_SUMMARY, values).fetchone() is not None
+
+
+def _failed(conn: apsw.Connection, item: int, error: str, now: int, pause_ms: int) -> bool:
+    for event_id, status in conn.execute(FAILED, (item, error, TRIES, now, pause_ms)).fetchall():
+        if status == "failed":
+            _set_event(conn, event_id, "dead", error)
+            counters.add(conn, "dead", now)
+            return True
+    return False
+
+
+def _set_event(conn: apsw.Connection, event_id: int, state: str, reason: str | None) -> None:
+    sql = "UPDATE events SET state = ?, reason = ? WHERE id = ? AND state IN ('pending', 'dead')"
+    conn.execute(sql, (state, reason, event_id))
+
+
+def _failed_ids(conn: apsw.Connection, ids: Sequence[int] | None) -> list[int]:
+    sql = "SELECT id FROM pending_messages WHERE status = 'failed' ORDER BY id"
+    dead = [int(row[0]) for row in conn.execute(sql).fetchall()]
+    return dead if ids is None else [item for item in dead if item in set(ids)]

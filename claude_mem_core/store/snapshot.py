@@ -1,0 +1,68 @@
+"""Consistent copies of the database, kept beside it."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import apsw
+
+from claude_mem_core.store import connect
+
+KEPT = 5
+PAGES = 256  # copied at a time, so that the writer is never held up for long
+
+
+def snapshot(path: Path, keep: int = KEPT) -> Path:
+    """Copy the database at `path` into `snapshots/` beside it and return the copy.
+
+    The oldest ones beyond `keep` are deleted. The copy is complete or absent.
+
+    Raises:
+        apsw.Error, OSError: it could not be made.
+    """
+    folder = path.parent / "snapshots"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    target = _free_name(folder, path.stem)
+    partial = target.with_suffix(".part")
+    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+    try:
+        _copy(path, partial)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
+    _prune(folder, path.stem, keep)
+    return target
+
+
+def snapshots(folder: Path, stem: str = "memory") -> list[Path]:
+    """The snapshots in `folder`, oldest first."""
+    return sorted(folder.glob(f"{stem}-*.db"))
+
+
+def _copy(path: Path, partial: Path) -> None:
+    source = connect.connection(path, apsw.SQLITE_OPEN_READONLY)
+    copy = apsw.Connection(str(partial), flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        with copy.backup("main", source, "main") as backup:
+            while not backup.done:
+                backup.step(PAGES)
+        copy.pragma("journal_mode", "delete")
+    finally:
+        copy.close()
+        source.close()
+
+
+def _free_name(folder: Path, stem: str) -> Path:
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
+    for number in range(1000):
+        name = folder / f"{stem}-{stamp}-{number:03}.db"
+        if not name.exists():
+            return name
+    raise FileExistsError(f"too many snapshots of {stamp} in {folder}")
+
+
+def _prune(folder: Path, stem: str, keep: int) -> None:
+    for old in snapshots(folder, stem)[:-keep]:
+        old.unlink(missing_ok=True)

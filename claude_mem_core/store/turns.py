@@ -1,0 +1,162 @@
+"""Which turn an event belongs to, whatever order events arrive in.
+
+By the host's id of the prompt when there is one, else by time: the newest prompt that
+was sent before the event. A wholly private prompt begins a turn too, one whose events
+are skipped.
+"""
+
+from __future__ import annotations
+
+import apsw
+import attrs
+
+from claude_mem_core.store import text
+from claude_mem_core.store.entry import Entry
+from claude_mem_core.store.sessions import Known
+
+SAME_MS = 10_000  # equal prompts within this are one, where the host gives no ids
+RECENT = 200  # events looked at when a prompt arrives after them
+
+BY_ID = "SELECT prompt_number FROM user_prompts WHERE session_db_id = ? AND prompt_id = ?"
+PRIVATE_BY_ID = "SELECT 1 FROM private_turns WHERE session_db_id = ? AND prompt_id = ?"
+BY_TIME = """
+  SELECT prompt_number, created_at_epoch FROM user_prompts
+  WHERE session_db_id = ? AND created_at_epoch <= ?
+  ORDER BY created_at_epoch DESC, prompt_number DESC LIMIT 1
+"""
+PRIVATE_BY_TIME = """
+  SELECT at_ms FROM private_turns WHERE session_db_id = ? AND at_ms <= ?
+  ORDER BY at_ms DESC LIMIT 1
+"""
+SAME = """
+  SELECT event_id, prompt_number FROM (
+    SELECT event_id, prompt_number, prompt_text, created_at_epoch FROM user_prompts
+    WHERE session_db_id = ? ORDER BY prompt_number DESC LIMIT 5)
+  WHERE prompt_text = ? AND abs(created_at_epoch - ?) < ?
+"""
+INSERT = """
+  INSERT INTO user_prompts (session_db_id, content_session_id, prompt_number, prompt_text,
+    created_at, created_at_epoch, project, project_id, platform_source, prompt_id, event_id)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+COUNTED = """
+  UPDATE sdk_sessions SET prompt_counter = ?1, user_prompt = coalesce(user_prompt, ?2),
+    last_prompt_number = CASE WHEN ?3 >= last_prompt_at_epoch THEN ?1
+      ELSE last_prompt_number END,
+    last_prompt_at_epoch = max(last_prompt_at_epoch, ?3)
+  WHERE id = ?4
+"""
+FOLLOWING = """
+  SELECT id, at_ms, json_extract(payload, '$.prompt_id') FROM (
+    SELECT id, at_ms, kind, state, payload FROM events WHERE session_db_id = ?1
+    ORDER BY id DESC LIMIT ?2)
+  WHERE at_ms >= ?3 AND state IN ('pending', 'recorded') AND kind IN (
+    'tool_used', 'tool_failed', 'file_edited', 'turn_ended', 'turn_failed',
+    'subagent_started', 'subagent_ended')
+"""
+GIVE = """
+  UPDATE events SET prompt_number = ?1 WHERE id = ?2 AND NOT EXISTS (
+    SELECT 1 FROM pending_messages WHERE event_id = ?2 AND status <> 'pending')
+"""
+MARK_PRIVATE = """
+  UPDATE sdk_sessions SET suppressed = max(suppressed, ?) WHERE id = ?
+"""
+
+
+@attrs.frozen
+class Turn:
+    """The turn of an event: number of its prompt, and whether that was private."""
+
+    number: int
+    private: bool = False
+
+
+def of(conn: apsw.Connection, session: Known, entry: Entry) -> Turn:
+    """The turn that an event other than a prompt belongs to."""
+    if entry.event.prompt_id:
+        turn = _by_id(conn, session, entry.event.prompt_id)
+        if turn is not None:
+            return turn
+    return at(conn, session, entry.at_ms)
+
+
+def at(conn: apsw.Connection, session: Known, at_ms: int) -> Turn:
+    """The turn that was on at a time."""
+    if at_ms >= session.last_ms:
+        number, since = session.last_number, session.last_ms
+    else:
+        row = conn.execute(BY_TIME, (session.id, at_ms)).fetchone()
+        number, since = row or (0, 0)
+    if not session.private_ms:
+        return Turn(number)
+    row = conn.execute(PRIVATE_BY_TIME, (session.id, at_ms)).fetchone()
+    return Turn(number, private=row is not None and row[0] >= since)
+
+
+def same_prompt(conn: apsw.Connection, session: Known, entry: Entry) -> tuple[int, int] | None:
+    """Event and number of an equal prompt sent within seconds of this one."""
+    event = entry.event
+    if event.prompt_id is not None or not session.prompts:
+        return None
+    words = text.cut(text.safe(event.prompt or "")).text
+    row = conn.execute(SAME, (session.id, words, entry.at_ms, SAME_MS)).fetchone()
+    return (int(row[0] or 0), int(row[1])) if row else None
+
+
+def add_prompt(
+    conn: apsw.Connection, session: Known, entry: Entry, number: int, event_id: int
+) -> None:
+    """Store a prompt under its number, and give it the events that overtook it."""
+    event, at_ms = entry.event, entry.at_ms
+    words = text.cut(text.safe(event.prompt or "")).text
+    project = entry.project
+    label, project_id = (project.label, project.id) if project else ("", 0)
+    conn.execute(INSERT, (
+        session.id, text.safe(event.session_id), number, words, text.iso(at_ms), at_ms,
+        label, project_id, event.host, text.maybe(event.prompt_id), event_id,
+    ))  # fmt: skip
+    conn.execute(COUNTED, (number, words, at_ms, session.id))
+    session.prompts = number
+    if at_ms >= session.last_ms:
+        session.last_number, session.last_ms = number, at_ms
+    _give(conn, session, entry)
+
+
+def add_private(conn: apsw.Connection, session: Known, entry: Entry) -> list[int]:
+    """Note a wholly private prompt; return the events that overtook it."""
+    values = (session.id, entry.at_ms, text.maybe(entry.event.prompt_id))
+    conn.execute("INSERT OR IGNORE INTO private_turns VALUES (?, ?, ?)", values)
+    conn.execute(MARK_PRIVATE, (entry.at_ms, session.id))
+    session.private_ms = max(session.private_ms, entry.at_ms)
+    following = _following(conn, session, entry)
+    return [number for number, at_ms in following if at(conn, session, at_ms).private]
+
+
+def _by_id(conn: apsw.Connection, session: Known, prompt_id: str) -> Turn | None:
+    values = (session.id, text.safe(prompt_id))
+    for (number,) in conn.execute(BY_ID, values):
+        return Turn(number)
+    if session.private_ms and conn.execute(PRIVATE_BY_ID, values).fetchone():
+        return Turn(0, private=True)
+    return None
+
+
+def _following(
+    conn: apsw.Connection, session: Known, entry: Entry
+) -> list[tuple[int, int]]:
+    """Events already here that came after the prompt and name no other one."""
+    own = (None, entry.event.prompt_id)
+    rows = conn.execute(FOLLOWING, (session.id, RECENT, entry.at_ms)).fetchall()
+    return [(number, at_ms) for number, at_ms, prompt_id in rows if prompt_id in own]
+
+
+def _give(conn: apsw.Connection, session: Known, entry: Entry) -> None:
+    for event_id, at_ms in _following(conn, session, entry):
+        values = (at(conn, session, at_ms).number, event_id)
+        conn.execute(GIVE, values)
+        if not conn.changes():
+            continue
+        conn.execute("UPDATE tool_uses SET prompt_number = ? WHERE event_id = ?", values)
+        conn.execute(
+            "UPDATE pending_messages SET prompt_number = ? WHERE event_id = ?", values
+        )

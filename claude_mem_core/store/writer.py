@@ -1,0 +1,194 @@
+"""The one thread that writes. Many small writes share one commit, and so one fsync.
+
+Each function runs in a savepoint of its own: one that fails takes nothing with it. When
+the whole transaction is lost (a full disk), every function runs once more, alone, so
+that each caller gets its own answer. So a function may run twice; it must do nothing
+but use its connection.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
+
+import apsw
+import attrs
+
+from claude_mem_core.errors import StoreError
+from claude_mem_core.store.faults import BREAKING, fault
+
+BATCH = 256  # functions that share a commit
+WAITING = 10_000  # functions that may wait before new ones are refused
+
+Fn = Callable[[apsw.Connection], Any]
+
+
+@attrs.frozen
+class Outcome:
+    """What came of one function: a value, or an error."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+
+@attrs.frozen(eq=False)
+class Job:
+    """One function and who waits for it: a thread's future or a coroutine's."""
+
+    fn: Fn
+    future: Future[Any] | asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop | None = None
+
+
+class BatchLost(Exception):
+    """The transaction is gone with everything that ran in it."""
+
+
+class Writer:
+    """Owns the writing connection; `open_` makes it, and again when it broke."""
+
+    def __init__(self, path: Path, open_: Callable[[], apsw.Connection]) -> None:
+        self._path = path
+        self._open = open_
+        self._conn: apsw.Connection | None = open_()
+        self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._closing = False
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
+        self._thread.start()
+
+    def put(self, job: Job) -> None:
+        """Queue a function.
+
+        Raises:
+            StoreError: the store is closed, or too many are waiting.
+        """
+        with self._lock:
+            if self._closing:
+                raise StoreError(f"the store {self._path} is closed; run `mem start`")
+            if self._jobs.qsize() >= WAITING:
+                raise StoreError(f"{self._path} is too slow for what is to be written; retry")
+            self._jobs.put(job)
+
+    def close(self) -> None:
+        """Write what is queued, then close the connection."""
+        with self._lock:
+            if not self._closing:
+                self._closing = True
+                self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        open_ = True
+        while open_:
+            batch, open_ = self._take()
+            if batch:
+                settle(batch, self._outcomes(batch))
+        self._drop()
+
+    def _take(self) -> tuple[list[Job], bool]:
+        """The next functions to commit together, and whether to go on after them."""
+        batch: list[Job] = []
+        job = self._jobs.get()
+        while job is not None:
+            batch.append(job)
+            if len(batch) == BATCH:
+                return batch, True
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                return batch, True
+        return batch, False
+
+    def _outcomes(self, batch: Sequence[Job]) -> list[Outcome]:
+        try:
+            return self._transaction(batch)
+        except BatchLost as lost:
+            if len(batch) > 1:
+                return [self._outcomes([job])[0] for job in batch]
+            return [Outcome(error=self._worded(lost.__cause__ or lost))]
+
+    def _transaction(self, batch: Sequence[Job]) -> list[Outcome]:
+        try:
+            conn = self._connection()
+            conn.execute("BEGIN IMMEDIATE")
+            outcomes = [self._one(conn, job) for job in batch]
+            conn.execute("COMMIT")
+        except (apsw.Error, StoreError) as error:
+            self._roll_back()
+            raise BatchLost from error
+        return outcomes
+
+    def _one(self, conn: apsw.Connection, job: Job) -> Outcome:
+        conn.execute("SAVEPOINT job")
+        try:
+            value = job.fn(conn)
+        except BREAKING:
+            raise
+        except BaseException as error:  # noqa: BLE001 - it belongs to the caller
+            if not conn.in_transaction:
+                raise BatchLost from error
+            conn.execute("ROLLBACK TO job")
+            conn.execute("RELEASE job")
+            return Outcome(error=self._worded(error))
+        conn.execute("RELEASE job")
+        return Outcome(value)
+
+    def _connection(self) -> apsw.Connection:
+        if self._conn is None:
+            self._conn = self._open()
+        return self._conn
+
+    def _roll_back(self) -> None:
+        """Leave the connection clean; one that can't even roll back is made anew."""
+        conn = self._conn
+        if conn is None:
+            return
+        try:
+            if conn.in_transaction:
+                conn.execute("ROLLBACK")
+        except apsw.Error:
+            self._drop()
+
+    def _drop(self) -> None:
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            conn.close(True)
+
+    def _worded(self, error: BaseException) -> BaseException:
+        return fault(error, self._path) if isinstance(error, apsw.Error) else error
+
+
+def settle(batch: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
+    """Tell everyone; coroutines are woken once for each event loop, not once each."""
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[Job, Outcome]]] = {}
+    for job, outcome in zip(batch, outcomes, strict=True):
+        if job.loop is None:
+            _tell(job, outcome)
+        else:
+            loops.setdefault(job.loop, []).append((job, outcome))
+    for loop, pairs in loops.items():
+        try:
+            loop.call_soon_threadsafe(_tell_all, pairs)
+        except RuntimeError:  # the loop is closed: nobody waits any more
+            continue
+
+
+def _tell_all(pairs: Sequence[tuple[Job, Outcome]]) -> None:
+    for job, outcome in pairs:
+        _tell(job, outcome)
+
+
+def _tell(job: Job, outcome: Outcome) -> None:
+    future = job.future
+    if future.done():
+        return
+    if outcome.error is None:
+        future.set_result(outcome.value)
+    else:
+        future.set_exception(outcome.error)
