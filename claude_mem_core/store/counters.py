@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import apsw
 
-from claude_mem_core.store import text
+from claude_mem_core.store import fetch, text
 
 ADD = """
   INSERT INTO counters (day, name, n) VALUES (?, ?, ?)
@@ -19,12 +19,10 @@ def add(conn: apsw.Connection, name: str, now_ms: int, n: int = 1) -> None:
 
 def total(conn: apsw.Connection, name: str) -> int:
     """The sum of `name` over all days."""
-    for (n,) in conn.execute("SELECT total(n) FROM counters WHERE name = ?", (name,)):
-        return int(n)
-    return 0
+    return int(fetch.value(conn, "SELECT total(n) FROM counters WHERE name = ?", name))
 
 
 def since(conn: apsw.Connection, day: str) -> dict[str, int]:
     """All counts from `day` (ISO date) on, by name."""
     sql = "SELECT name, sum(n) FROM counters WHERE day >= ? GROUP BY name"
-    return {str(name): int(n) for name, n in conn.execute(sql, (day,))}
+    return dict(fetch.rows(conn, sql, day))

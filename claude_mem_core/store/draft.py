@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 import apsw
 import attrs
 
-from claude_mem_core.store import text
+from claude_mem_core.store import fetch, text
 from claude_mem_core.store.sessions import Session
 from claude_mem_core.types import Draft, SummaryDraft, Trust
 
@@ -74,7 +74,7 @@ class Made:
 
 def evidence_of(conn: apsw.Connection, session: Session, ids: Sequence[int]) -> Evidence:
     """What the journal knows of those events; ids that are not the session's are dropped."""
-    found = conn.execute(EVENTS, (session.id, text.dumps(list(ids)))).fetchall()
+    found = fetch.rows(conn, EVENTS, session.id, text.dumps(list(ids)))
     return Evidence(
         ids=tuple(row[0] for row in found),
         at_ms=max((row[1] for row in found), default=None),
@@ -96,7 +96,7 @@ def keep_observation(conn: apsw.Connection, made: Made) -> int:
     trust = lowest([draft.trust, made.evidence.trust])
     hashed = content_hash(draft)
     metadata = text.dumps(dict(draft.metadata)) if draft.metadata else None
-    row = conn.execute(SAME, (session.memory_session_id, hashed)).fetchone()
+    row = fetch.row(conn, SAME, session.memory_session_id, hashed)
     if row is None:
         number = _insert(conn, made, hashed, metadata, trust)
     else:

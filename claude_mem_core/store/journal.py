@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import apsw
 import attrs
 
 from claude_mem_core.convert import event_from_json, event_to_json
-from claude_mem_core.store import counters, sessions, text, tools, turns
+from claude_mem_core.store import counters, fetch, sessions, text, tools, turns
 from claude_mem_core.store.entry import Entry, Receipt
 from claude_mem_core.types import Event, EventKind, StoredEvent, Trust
 
@@ -76,16 +78,16 @@ def load_events(
 
     Skipped events are left out: nothing of them was kept.
     """
-    rows = conn.execute(LOAD, (session_db_id, prompt_number)).fetchall()
+    rows = fetch.rows(conn, LOAD, session_db_id, prompt_number)
     return [_stored(conn, *row) for row in rows]
 
 
 def fill_answer(conn: apsw.Connection, event_id: int, answer: str) -> bool:
     """Give a stored event the final answer it lacks; False when it has one."""
-    row = conn.execute("SELECT payload FROM events WHERE id = ?", (event_id,)).fetchone()
-    if row is None or row[0] is None:
+    payload = fetch.value(conn, "SELECT payload FROM events WHERE id = ?", event_id)
+    if payload is None:
         return False
-    event = event_from_json(row[0])
+    event = event_from_json(payload)
     if event.answer:
         return False
     filled = _payload(attrs.evolve(event, answer=answer))
@@ -102,12 +104,14 @@ def _known(conn: apsw.Connection, entry: Entry) -> Receipt | None:
 
 
 def _receipt(conn: apsw.Connection, sql: str, key: str | int) -> Receipt | None:
-    for number, session, prompt, state, reason in conn.execute(sql, (key,)):
-        return Receipt(
-            event_id=number, session_db_id=session, prompt_number=prompt, state=state,
-            reason=reason, duplicate=True,
-        )  # fmt: skip
-    return None
+    row = fetch.row(conn, sql, key)
+    if row is None:
+        return None
+    number, session, prompt, state, reason = row
+    return Receipt(
+        event_id=number, session_db_id=session, prompt_number=prompt, state=state,
+        reason=reason, duplicate=True,
+    )  # fmt: skip
 
 
 def _repeated(conn: apsw.Connection, entry: Entry, known: Receipt | None) -> Receipt:
@@ -202,8 +206,8 @@ def _payload(event: Event) -> str:
         error = text.cut(text.safe(tool.error)).text if tool.error else tool.error
         keep = None if tools.has_row(event) else tool.input
         tool = attrs.evolve(tool, input=keep, output=None, error=error)
-    changes = {"tool": tool, "prompt": None}
-    cuts = {}
+    changes: dict[str, Any] = {"tool": tool, "prompt": None}
+    cuts: dict[str, Any] = {}
     for name in ("answer", "error"):
         value = getattr(event, name)
         if value and len(value) > text.LIMIT // 4:

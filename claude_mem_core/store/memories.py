@@ -9,7 +9,7 @@ import apsw
 import attrs
 
 from claude_mem_core.errors import NotFound
-from claude_mem_core.store import counters, rows, sessions, text
+from claude_mem_core.store import counters, fetch, rows, sessions, text
 from claude_mem_core.store.draft import Made, evidence_of, keep_observation, keep_summary
 from claude_mem_core.store.projects import ProjectRef
 from claude_mem_core.store.queue import Work
@@ -104,7 +104,7 @@ def save_manual(
     name = f"manual:{project.id}"
     conn.execute(MANUAL, (name, project.label, project.id, text.iso(now), now))
     sql = "SELECT id FROM sdk_sessions WHERE platform_source = 'manual' AND content_session_id = ?"
-    about = session(conn, int(conn.execute(sql, (name,)).fetchone()[0]))
+    about = session(conn, int(fetch.value(conn, sql, name)))
     draft = Draft(
         type="discovery", title=title, narrative=words, model="", trust=trust,
         metadata=metadata or {},
@@ -159,7 +159,7 @@ def of_session(
     conn: apsw.Connection, session_db_id: int, before_prompt: int | None = None, limit: int = 200
 ) -> list[Observation]:
     """The newest observations of a session that still hold, oldest first."""
-    found = conn.execute(OF_SESSION, (session_db_id, before_prompt, limit)).fetchall()
+    found = fetch.rows(conn, OF_SESSION, session_db_id, before_prompt, limit)
     return [rows.observation(row) for row in reversed(found)]
 
 
@@ -203,7 +203,8 @@ def _receipts(
 
 def _one(conn: apsw.Connection, kind: DocKind, number: int) -> Any:
     table, columns, made = TABLES[kind]
-    for row in conn.execute(f"SELECT {columns} FROM {table} WHERE id = ?", (number,)):
+    row = fetch.row(conn, f"SELECT {columns} FROM {table} WHERE id = ?", number)
+    if row is not None:
         return made(row)
     name = {"summary": "Session"}.get(kind.value, kind.value.capitalize())
     raise NotFound(f"{name} #{number} not found")
@@ -214,5 +215,5 @@ def _many(conn: apsw.Connection, kind: DocKind, ids: Iterable[int]) -> list[Any]
     wanted = list(ids)
     sql = f"""SELECT {columns} FROM {table}
       WHERE id IN (SELECT value FROM json_each(?))"""
-    found = {row[0]: made(row) for row in conn.execute(sql, (text.dumps(wanted),))}
+    found = {row[0]: made(row) for row in fetch.rows(conn, sql, text.dumps(wanted))}
     return [found[number] for number in wanted if number in found]

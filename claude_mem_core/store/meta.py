@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import apsw
 
+from claude_mem_core.store import fetch
+
 
 def get(conn: apsw.Connection, key: str) -> str | None:
     """The value of `key`; None when it was never set."""
-    for (value,) in conn.execute("SELECT v FROM meta WHERE k = ?", (key,)):
-        return str(value)
-    return None
+    value = fetch.value(conn, "SELECT v FROM meta WHERE k = ?", key)
+    return None if value is None else str(value)
 
 
 def put(conn: apsw.Connection, key: str, value: str) -> None:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import apsw
 import attrs
 
+from claude_mem_core.store import fetch
+
 if TYPE_CHECKING:
     from claude_mem_core.projects import Place
 
@@ -52,7 +54,7 @@ class ProjectRef:
 
 def resolve(conn: apsw.Connection, place: Place, now: int) -> ProjectRef:
     """The project of `place`; made on the first event from there."""
-    row = conn.execute(BY_KEY, (place.key,)).fetchone() or _made(conn, place, now)
+    row = fetch.row(conn, BY_KEY, place.key) or _made(conn, place, now)
     number, label, kind, parent, merged = row
     if parent is None and place.parent_key:
         _adopt(conn, number, place.parent_key)
@@ -71,12 +73,12 @@ def find(conn: apsw.Connection, name_or_id: str | int) -> list[int]:
     number = _by_name(conn, str(name_or_id))
     if number is None:
         return []
-    return [int(row[0]) for row in conn.execute(CHAIN, (number,))]
+    return [row[0] for row in fetch.rows(conn, CHAIN, number)]
 
 
 def labels(conn: apsw.Connection) -> dict[int, str]:
     """The label of every project, by id."""
-    return {int(i): str(label) for i, label in conn.execute("SELECT id, label FROM projects")}
+    return dict(fetch.rows(conn, "SELECT id, label FROM projects"))
 
 
 def _by_name(conn: apsw.Connection, name: str) -> int | None:
@@ -85,7 +87,8 @@ def _by_name(conn: apsw.Connection, name: str) -> int | None:
         "SELECT project_id FROM project_labels WHERE label = ?",
         "SELECT id FROM projects WHERE CAST(id AS TEXT) = ?",
     ):
-        for (number,) in conn.execute(sql, (name,)):
+        number = fetch.value(conn, sql, name)
+        if number is not None:
             return int(number)
     return None
 
@@ -102,15 +105,16 @@ def _made(
 def _free_label(conn: apsw.Connection, wanted: str) -> str:
     """`wanted`, or with `~2`, `~3`, ... when another place has it."""
     label, number = wanted, 1
-    while conn.execute(TAKEN, (label,)).fetchone():
+    while fetch.row(conn, TAKEN, label):
         number += 1
         label = f"{wanted}~{number}"
     return label
 
 
 def _worktree(conn: apsw.Connection, project: int, place: Place) -> str:
-    for (label,) in conn.execute(BY_PLACE, (project, place.root)):
-        return str(label)
+    known = fetch.value(conn, BY_PLACE, project, place.root)
+    if known is not None:
+        return str(known)
     label = _free_label(conn, place.worktree_label or place.label)
     conn.execute("INSERT INTO project_labels VALUES (?, ?, ?)", (label, project, place.root))
     return label
@@ -123,9 +127,8 @@ def _adopt(conn: apsw.Connection, number: int, parent_key: str) -> None:
 
 
 def _id_of(conn: apsw.Connection, key: str) -> int | None:
-    for (number,) in conn.execute("SELECT id FROM projects WHERE key = ?", (key,)):
-        return int(number)
-    return None
+    number = fetch.value(conn, "SELECT id FROM projects WHERE key = ?", key)
+    return None if number is None else int(number)
 
 
 def _merged(conn: apsw.Connection, number: int) -> tuple[int, str]:
@@ -133,8 +136,8 @@ def _merged(conn: apsw.Connection, number: int) -> tuple[int, str]:
     seen = {number}
     while True:
         sql = "SELECT label, merged_into FROM projects WHERE id = ?"
-        label, onward = conn.execute(sql, (number,)).fetchone()
+        label, onward = fetch.row(conn, sql, number) or ("", None)
         if onward is None or onward in seen:
-            return number, str(label)
+            return number, label
         seen.add(onward)
         number = onward

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import apsw
 import attrs
 
-from claude_mem_core.store import counters
+from claude_mem_core.store import counters, fetch
 
 TRIES = 3
 STUCK_MS = 300_000
@@ -110,7 +110,7 @@ class Waiting:
 def any_pending(conn: apsw.Connection) -> bool:
     """Whether anything waits or is being worked on; costs next to nothing."""
     sql = "SELECT 1 FROM pending_messages WHERE status IN ('pending', 'processing') LIMIT 1"
-    return conn.execute(sql).fetchone() is not None
+    return fetch.row(conn, sql) is not None
 
 
 def claim(
@@ -124,7 +124,7 @@ def claim(
     failure. A session of which a turn is being worked on is left alone, so that its turns
     stay in order.
     """
-    turns = [Waiting(*row) for row in conn.execute(TURNS).fetchall()]
+    turns = [Waiting(*row) for row in fetch.rows(conn, TURNS)]
     busy = {t.session_db_id for t in turns if t.highest == "processing"}
     wanted = None if sessions is None else set(sessions)
     ready = [
@@ -147,7 +147,7 @@ def fail(
 
 def release_stale(conn: apsw.Connection, now: int) -> int:
     """Take back leases that ran out, which counts as a failure; return how many."""
-    expired = [row[0] for row in conn.execute(EXPIRED, (now,)).fetchall()]
+    expired = [row[0] for row in fetch.rows(conn, EXPIRED, now)]
     for item in expired:
         _failed(conn, item, "the lease ran out", now, pause_ms=0)
     return len(expired)
@@ -163,7 +163,7 @@ def retry(conn: apsw.Connection, ids: Sequence[int] | None = None) -> int:
     """Queue dead letters again, all of them or those items; return how many."""
     revived = 0
     for item in _failed_ids(conn, ids):
-        for (event_id,) in conn.execute(RETRY, (item,)).fetchall():
+        for (event_id,) in fetch.rows(conn, RETRY, item):
             _set_event(conn, event_id, "pending", None)
             revived += 1
     return revived
@@ -178,7 +178,7 @@ def discard(
     given_up = _failed_ids(conn, ids)
     for item in given_up:
         sql = "SELECT event_id FROM pending_messages WHERE id = ?"
-        for (event_id,) in conn.execute(sql, (item,)).fetchall():
+        for (event_id,) in fetch.rows(conn, sql, item):
             hide(conn, event_id, reason)
     counters.add(conn, f"skipped:{reason}", now, len(given_up))
     return len(given_up)
@@ -186,7 +186,7 @@ def discard(
 
 def _leased(conn: apsw.Connection, turn: Waiting, now: int, lease_ms: int) -> Work:
     values = (now + lease_ms, now, turn.session_db_id, turn.prompt_number)
-    rows = sorted(conn.execute(LEASE, values).fetchall())
+    rows = sorted(fetch.rows(conn, LEASE, *values))
     return Work(
         session_db_id=turn.session_db_id,
         prompt_number=turn.prompt_number,
@@ -198,12 +198,12 @@ def _leased(conn: apsw.Connection, turn: Waiting, now: int, lease_ms: int) -> Wo
 
 
 def _summarised(conn: apsw.Connection, turn: Waiting) -> bool:
-    values = (turn.session_db_id, turn.prompt_number)
-    return conn.execute(HAS_SUMMARY, values).fetchone() is not None
+    found = fetch.row(conn, HAS_SUMMARY, turn.session_db_id, turn.prompt_number)
+    return found is not None
 
 
 def _failed(conn: apsw.Connection, item: int, error: str, now: int, pause_ms: int) -> bool:
-    for event_id, status in conn.execute(FAILED, (item, error, TRIES, now, pause_ms)).fetchall():
+    for event_id, status in fetch.rows(conn, FAILED, item, error, TRIES, now, pause_ms):
         if status == "failed":
             _set_event(conn, event_id, "dead", error)
             counters.add(conn, "dead", now)
@@ -218,5 +218,5 @@ def _set_event(conn: apsw.Connection, event_id: int, state: str, reason: str | N
 
 def _failed_ids(conn: apsw.Connection, ids: Sequence[int] | None) -> list[int]:
     sql = "SELECT id FROM pending_messages WHERE status = 'failed' ORDER BY id"
-    dead = [int(row[0]) for row in conn.execute(sql).fetchall()]
+    dead = [row[0] for row in fetch.rows(conn, sql)]
     return dead if ids is None else [item for item in dead if item in set(ids)]

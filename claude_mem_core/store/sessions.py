@@ -5,7 +5,7 @@ from __future__ import annotations
 import apsw
 import attrs
 
-from claude_mem_core.store import text
+from claude_mem_core.store import fetch, text
 from claude_mem_core.store.entry import Entry
 from claude_mem_core.types import EventKind, StartSource
 
@@ -33,8 +33,8 @@ REOPEN = """
 """
 BY_ID = """
   SELECT id, platform_source, content_session_id, memory_session_id, project, project_id,
-    root, cwd, started_at_epoch, completed_at_epoch, status, prompt_counter, custom_title,
-    context_at_epoch
+    coalesce(root, ''), coalesce(cwd, ''), started_at_epoch, completed_at_epoch, status,
+    prompt_counter, custom_title, context_at_epoch
   FROM sdk_sessions WHERE id = ?
 """
 
@@ -78,9 +78,8 @@ class Known:
 
 def get(conn: apsw.Connection, session_db_id: int) -> Session | None:
     """The session of that row."""
-    for row in conn.execute(BY_ID, (session_db_id,)):
-        return Session(*row[:6], row[6] or "", row[7] or "", *row[8:])
-    return None
+    row = fetch.row(conn, BY_ID, session_db_id)
+    return Session(*row) if row else None
 
 
 def ensure(conn: apsw.Connection, entry: Entry) -> Known | None:
@@ -90,7 +89,7 @@ def ensure(conn: apsw.Connection, entry: Entry) -> Known | None:
     a private prompt does, because the rest of its turn has to be known.
     """
     event = entry.event
-    row = conn.execute(FIND, (event.host, text.safe(event.session_id))).fetchone()
+    row = fetch.row(conn, FIND, event.host, text.safe(event.session_id))
     if row is None:
         if entry.project is None or (entry.state == "skipped" and entry.reason != "private"):
             return None

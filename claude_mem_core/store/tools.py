@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import attrs
 
-from claude_mem_core.store import text
+from claude_mem_core.store import fetch, text
 from claude_mem_core.store.entry import Entry
 from claude_mem_core.store.sessions import Known
 from claude_mem_core.types import Event, EventKind, ToolUse
@@ -64,8 +64,7 @@ def joined(conn: apsw.Connection, event: Event, event_key: str) -> Event:
     tool = event.tool
     if tool is None:
         return event
-    values = (event.host, event.session_id, tool.id or event_key)
-    row = conn.execute(FIND, values).fetchone()
+    row = fetch.row(conn, FIND, event.host, event.session_id, tool.id or event_key)
     if row is None:
         return event
     used, came = map(_value, row)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import apsw
 import attrs
 
-from claude_mem_core.store import text
+from claude_mem_core.store import fetch, text
 from claude_mem_core.store.entry import Entry
 from claude_mem_core.store.sessions import Known
 
@@ -85,12 +85,11 @@ def at(conn: apsw.Connection, session: Known, at_ms: int) -> Turn:
     if at_ms >= session.last_ms:
         number, since = session.last_number, session.last_ms
     else:
-        row = conn.execute(BY_TIME, (session.id, at_ms)).fetchone()
-        number, since = row or (0, 0)
+        number, since = fetch.row(conn, BY_TIME, session.id, at_ms) or (0, 0)
     if not session.private_ms:
         return Turn(number)
-    row = conn.execute(PRIVATE_BY_TIME, (session.id, at_ms)).fetchone()
-    return Turn(number, private=row is not None and row[0] >= since)
+    private_since = fetch.value(conn, PRIVATE_BY_TIME, session.id, at_ms)
+    return Turn(number, private=private_since is not None and private_since >= since)
 
 
 def same_prompt(conn: apsw.Connection, session: Known, entry: Entry) -> tuple[int, int] | None:
@@ -99,7 +98,7 @@ def same_prompt(conn: apsw.Connection, session: Known, entry: Entry) -> tuple[in
     if event.prompt_id is not None or not session.prompts:
         return None
     words = text.cut(text.safe(event.prompt or "")).text
-    row = conn.execute(SAME, (session.id, words, entry.at_ms, SAME_MS)).fetchone()
+    row = fetch.row(conn, SAME, session.id, words, entry.at_ms, SAME_MS)
     return (int(row[0] or 0), int(row[1])) if row else None
 
 
@@ -134,9 +133,10 @@ def add_private(conn: apsw.Connection, session: Known, entry: Entry) -> list[int
 
 def _by_id(conn: apsw.Connection, session: Known, prompt_id: str) -> Turn | None:
     values = (session.id, text.safe(prompt_id))
-    for (number,) in conn.execute(BY_ID, values):
+    number = fetch.value(conn, BY_ID, *values)
+    if number is not None:
         return Turn(number)
-    if session.private_ms and conn.execute(PRIVATE_BY_ID, values).fetchone():
+    if session.private_ms and fetch.row(conn, PRIVATE_BY_ID, *values):
         return Turn(0, private=True)
     return None
 
@@ -146,7 +146,7 @@ def _following(
 ) -> list[tuple[int, int]]:
     """Events already here that came after the prompt and name no other one."""
     own = (None, entry.event.prompt_id)
-    rows = conn.execute(FOLLOWING, (session.id, RECENT, entry.at_ms)).fetchall()
+    rows = fetch.rows(conn, FOLLOWING, session.id, RECENT, entry.at_ms)
     return [(number, at_ms) for number, at_ms, prompt_id in rows if prompt_id in own]
 
 

@@ -130,7 +130,7 @@ class Writer:
             value = job.fn(conn)
         except BREAKING:
             raise
-        except BaseException as error:  # noqa: BLE001 - it belongs to the caller
+        except BaseException as error:
             if not conn.in_transaction:
                 raise BatchLost from error
             conn.execute("ROLLBACK TO job")
