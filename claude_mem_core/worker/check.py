@@ -26,7 +26,6 @@ def check(value: Any, schema: Schema, name: str) -> None:
     """Raise InvalidInput, naming `name`, when `value` is not as `schema` says."""
     if "anyOf" in schema:
         _check_any(value, schema["anyOf"], name)
-        return
     kinds = schema.get("type")
     if kinds is not None and not _is_type(value, kinds):
         raise InvalidInput(f"{name} must be {_worded(kinds)}")

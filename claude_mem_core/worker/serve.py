@@ -167,9 +167,8 @@ async def _open_later(server: WorkerServer, state: WorkerState, services: Servic
     """Open TCP in a running worker; the port is the same until the worker ends."""
     if state.tcp.port is None:
         settings = services.settings.current()
-        port = tcp.asked_for(settings, settings.origin("CLAUDE_MEM_WORKER_PORT"), tcp=True)
-        host = str(settings["CLAUDE_MEM_WORKER_HOST"])
-        listener = state.tcp.listen(host, port or tcp.documented_port())
+        port = int(settings["CLAUDE_MEM_WORKER_PORT"])
+        listener = state.tcp.listen(str(settings["CLAUDE_MEM_WORKER_HOST"]), port)
         await open_tcp(server, state, listener)
     if state.tcp.port is None:
         raise WorkerError("no TCP port can be opened; see `mem doctor`")

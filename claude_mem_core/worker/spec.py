@@ -201,6 +201,22 @@ def project() -> Param:
     return text("project", longest=4096, help="label or id of a project")
 
 
+DEFAULT_HOST = "claude-code"
+HOST_NAMES = {"": DEFAULT_HOST, "claude": DEFAULT_HOST}  # as older clients call it
+
+
+def host_name(given: str | None) -> str:
+    """The host that a client means by `platformSource`."""
+    name = (given or "").strip().lower()[:100]
+    return HOST_NAMES.get(name, name)
+
+
+def host_filter(call: Call) -> str | None:
+    """The host that the `platformSource` parameter asks for; None for all of them."""
+    given = call.params.get("platformSource")
+    return host_name(given) if given else None
+
+
 def platform() -> Param:
     """The host that the records come from."""
     return text("platformSource", longest=200, help="name of the host")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import sys
 from collections.abc import Mapping
@@ -10,15 +9,7 @@ from typing import Any
 
 from claude_mem_core.errors import WorkerError
 
-BASE_PORT = 37700
-NO_UID = 77
 LOOPBACK = {"127.0.0.1": "127.0.0.1", "localhost": "127.0.0.1", "::1": "::1", "": "127.0.0.1"}
-
-
-def documented_port() -> int:
-    """The port of this user: 37700 and the last two digits of the user id."""
-    uid = os.getuid() if hasattr(os, "getuid") else NO_UID
-    return BASE_PORT + uid % 100
 
 
 class TcpDoor:
@@ -98,5 +89,4 @@ def asked_for(settings: Mapping[str, Any], origin: str, *, tcp: bool) -> int | N
     chosen = origin != "default"
     if not (tcp or chosen or sys.platform == "win32"):
         return None
-    value = settings["CLAUDE_MEM_WORKER_PORT"] if chosen else 0
-    return int(value) or documented_port()
+    return int(settings["CLAUDE_MEM_WORKER_PORT"])  # by default the documented one

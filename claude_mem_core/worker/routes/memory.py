@@ -1,0 +1,88 @@
+"""Memories that somebody writes by hand, and imports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.projects import Place, place_of
+from claude_mem_core.store import memories, projects
+from claude_mem_core.types import Trust
+from claude_mem_core.worker.intake import named
+from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Right, record, string
+
+TITLE_WORDS = 12
+
+
+async def save(call: Call) -> dict[str, Any]:
+    """Keep a memory. Over TCP any program may be asking, so its text counts as foreign."""
+    settings = call.services.settings.current()
+    cleaner = call.services.cleaners.current(settings)
+    text = cleaner.text(call.body["text"], "prompt").strip()
+    if not text:
+        return {"success": False, "message": "nothing is left of the text after cleaning"}
+    given = cleaner.text(call.body.get("title") or "", "prompt").strip()
+    title = given or " ".join(text.split()[:TITLE_WORDS])
+    metadata = cleaner.value(call.body.get("metadata") or {}, "tool")
+    trust = Trust.USER if call.local else Trust.FOREIGN
+    place = await _place(call)
+
+    def write(conn: Any) -> Any:
+        now = now_ms()
+        project = projects.resolve(conn, place, now)
+        return memories.save_manual(conn, title, text, project, trust, now, metadata)
+
+    kept = await call.services.store.awrite(write)
+    call.services.indexer.wake()
+    call.services.bus.publish("new_observation", id=kept.id, project=kept.project)
+    return {
+        "success": True, "id": kept.id, "title": kept.title, "project": kept.project,
+        "message": f"Memory #{kept.id} is kept",
+    }
+
+
+async def _place(call: Call) -> Place:
+    label = call.body.get("project")
+    if label:
+        return await call.services.store.aread(lambda conn: named(conn, label))
+    settings = call.services.settings.current()
+    return place_of(call.body.get("cwd") or "", settings, "")
+
+
+async def import_memories(call: Call) -> Any:
+    """Take in an export: all of it, or nothing."""
+    from claude_mem_core.store import imports
+
+    store = call.services.store
+    counts = await store.awrite(lambda conn: imports.import_json(conn, call.body, now_ms()))
+    call.services.indexer.wake()
+    return counts
+
+
+ROWS = {"type": "array", "items": {"type": "object"}, "maxItems": 1_000_000}
+
+ENDPOINTS = (
+    Endpoint(
+        "POST", "/api/memory/save", save, "Keep a memory",
+        body=record(
+            {
+                "text": string(longest=65_536, shortest=1),
+                "title": {"type": ["string", "null"], "maxLength": 500},
+                "project": {"type": ["string", "null"], "maxLength": 4096},
+                "cwd": {"type": ["string", "null"], "maxLength": 4096},
+                "metadata": {"type": ["object", "null"]},
+            },
+            "text",
+            strict=True,
+        ),
+        answers={200: record({"success": {"type": "boolean"}}, "success")},
+        right=Right.FULL, area="memory",
+    ),
+    Endpoint(
+        "POST", "/api/import", import_memories, "Import memories",
+        body=record(
+            {"sessions": ROWS, "summaries": ROWS, "observations": ROWS, "prompts": ROWS}
+        ),
+        answers={200: OBJECT}, right=Right.FULL, area="memory",
+    ),
+)
