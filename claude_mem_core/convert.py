@@ -103,7 +103,7 @@ def json_loads_bounded(data: bytes | str, max_bytes: int, max_depth: int = MAX_D
         InvalidInput: too large, too deep, not UTF-8, or not JSON (with line and column).
     """
     text = _decoded(data, max_bytes)
-    _check_shape(text, max_depth)
+    check_shape(text, max_depth)
     try:
         return json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except json.JSONDecodeError as error:
@@ -126,7 +126,12 @@ def _decoded(data: bytes | str, max_bytes: int) -> str:
         raise InvalidInput(f"not UTF-8 at byte {error.start}") from None
 
 
-def _check_shape(text: str, max_depth: int) -> None:
+def check_shape(text: str, max_depth: int = MAX_DEPTH) -> None:
+    """Refuse what would be costly to parse, looking at each character once.
+
+    Raises:
+        InvalidInput: nested deeper than `max_depth`, or a number of over 100 digits.
+    """
     bare = STRING.sub(" ", text)
     if LONG_NUMBER.search(bare):
         raise InvalidInput(f"a number has over {MAX_DIGITS} digits")

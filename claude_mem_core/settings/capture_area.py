@@ -1,0 +1,149 @@
+"""Settings of what is recorded, redacted, named and kept, and who observes it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from claude_mem_core.settings.worker_area import FILE, MACHINE, VIEWER
+from claude_mem_core.types import Setting
+
+_capture = partial(Setting, area="capture", sources=FILE)
+_projects = partial(Setting, area="projects", scope=MACHINE, sources=FILE)
+_redaction = partial(Setting, area="redaction", scope=MACHINE, sources=FILE)
+_observer = partial(Setting, area="observer", sources=VIEWER)
+
+CAPTURE = (
+    _capture(
+        key="CLAUDE_MEM_SKIP_TOOLS",
+        type="csv",
+        default=(
+            "ListMcpResourcesTool",
+            "SlashCommand",
+            "Skill",
+            "TodoWrite",
+            "AskUserQuestion",
+        ),
+        help="Tools whose uses are never kept.",
+    ),
+    _capture(
+        key="CLAUDE_MEM_SKIP_BASH_PATTERNS",
+        type="regex",
+        default="",
+        help="One pattern; shell commands in which it is found are not kept.",
+    ),
+    _capture(
+        key="CLAUDE_MEM_SKIP_SUBAGENT_OBSERVATIONS",
+        type="bool",
+        default=False,
+        help="Keep no tool use of sub-agents.",
+    ),
+    _capture(
+        key="CLAUDE_MEM_SKIP_AGENT_TYPES",
+        type="csv",
+        default=(),
+        help="Types of sub-agents whose tool uses are not kept.",
+    ),
+    _capture(
+        key="CLAUDE_MEM_CAPTURE_ADVISOR_CALLS",
+        type="bool",
+        default=False,
+        help="Keep what Claude Code's advisor was asked and said.",
+    ),
+    _capture(
+        key="CLAUDE_MEM_EXCLUDED_PROJECTS",
+        type="csv",
+        default=(),
+        scope=MACHINE,
+        help="Folders that are never recorded, with all below them: globs such as"
+        " `~/clients/**`, or a bare name for every folder called so.",
+    ),
+)
+
+PROJECTS = (
+    _projects(
+        key="CLAUDE_MEM_PROJECT_NAME_SOURCE",
+        type="enum",
+        default="path",
+        choices=("path", "git-remote"),
+        help="What makes a git repository one project: its place, or its `origin`"
+        " (then every clone of it is the same project).",
+    ),
+    _projects(
+        key="CLAUDE_MEM_PROJECT_ENVIRONMENTS",
+        type="json",
+        default=[],
+        help='Named groups of folders: [{"name": "acme", "patterns": ["~/work/acme/**"]}].'
+        " They win over every other way of naming.",
+    ),
+)
+
+REDACTION = (
+    _redaction(
+        key="CLAUDE_MEM_REDACT_ENABLED",
+        type="bool",
+        default=True,
+        help="Replace what looks like a vendor's key or token before anything is kept.",
+    ),
+    _redaction(
+        key="CLAUDE_MEM_REDACT_GENERIC_ENABLED",
+        type="bool",
+        default=False,
+        help="Also replace what is assigned to a name like password, token or secret.",
+    ),
+    _redaction(
+        key="CLAUDE_MEM_REDACT_DISABLED_BUILTINS",
+        type="csv",
+        default=(),
+        help="Built-in patterns that are left out, by name.",
+    ),
+    _redaction(
+        key="CLAUDE_MEM_REDACT_CUSTOM_PATTERNS",
+        type="json",
+        default=[],
+        help='Own patterns, tried first: [{"name": "ticket", "regex": "TCK-[0-9]{6}"}].',
+    ),
+    _redaction(
+        key="CLAUDE_MEM_REDACT_LOG_MATCHES",
+        type="bool",
+        default=False,
+        help="Log how often each pattern matched, never what it matched.",
+    ),
+)
+
+OBSERVER = (
+    _observer(
+        key="CLAUDE_MEM_PROVIDER",
+        default="builtin",
+        scope=MACHINE,
+        help="Who turns events into memories: `builtin` needs no model; others are plugins.",
+    ),
+    _observer(
+        key="CLAUDE_MEM_QUOTA_FALLBACK_PROVIDER",
+        default="builtin",
+        scope=MACHINE,
+        area="quota",
+        help="Who takes the work while the provider can't; `off` leaves it waiting.",
+    ),
+    _observer(
+        key="CLAUDE_MEM_MODE",
+        default="code",
+        sources=FILE,
+        area="modes",
+        help="Profile of types, concepts and language that memories are made in.",
+    ),
+)
+
+STORAGE = (
+    Setting(
+        key="CLAUDE_MEM_TOOL_USES_RETENTION_DAYS",
+        type="int",
+        default=0,
+        low=0,
+        high=36_500,
+        sources=FILE,
+        restart=True,
+        area="storage",
+        help="Days after which raw tool input and output that became an observation is"
+        " deleted at the worker's start; 0: kept.",
+    ),
+)

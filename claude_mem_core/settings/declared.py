@@ -1,0 +1,56 @@
+"""Every setting that the core knows, and those that plugins add."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from claude_mem_core.settings.capture_area import (
+    CAPTURE,
+    OBSERVER,
+    PROJECTS,
+    REDACTION,
+    STORAGE,
+)
+from claude_mem_core.settings.recall_area import CONTEXT, SEARCH
+from claude_mem_core.settings.worker_area import HOOKS, SECURITY, SPOOL, WORKER
+from claude_mem_core.types import Setting
+
+PREFIX = "CLAUDE_MEM_"
+
+CORE: tuple[Setting, ...] = (
+    *CONTEXT,
+    *CAPTURE,
+    *PROJECTS,
+    *REDACTION,
+    *OBSERVER,
+    *SEARCH,
+    *STORAGE,
+    *WORKER,
+    *HOOKS,
+    *SPOOL,
+    *SECURITY,
+)
+
+
+def joined(more: Iterable[Setting]) -> tuple[Setting, ...]:
+    """The core's settings and `more`; a key that is taken stays its first owner's."""
+    by_key = {setting.key: setting for setting in CORE}
+    for setting in more:
+        by_key.setdefault(setting.key, setting)
+    return tuple(by_key.values())
+
+
+def full_key(name: str) -> str:
+    """`provider` and `context-observations` name the keys that people mean by them."""
+    key = name.strip().upper().replace("-", "_").replace(".", "_")
+    return key if key.startswith(PREFIX) else PREFIX + key
+
+
+def nearest(name: str, declared: Iterable[Setting]) -> list[str]:
+    """Up to three known keys that look like `name`, or contain it."""
+    key = full_key(name)
+    keys = [setting.key for setting in declared]
+    close = get_close_matches(key, keys, n=3, cutoff=0.75)
+    part = key.removeprefix(PREFIX)
+    return close or [known for known in keys if part and part in known][:3]

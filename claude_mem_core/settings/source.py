@@ -1,0 +1,300 @@
+"""The settings in force: read again when the file changed, the same for every caller."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import attrs
+
+from claude_mem_core.errors import SettingsError
+from claude_mem_core.paths import Paths
+from claude_mem_core.settings import writing
+from claude_mem_core.settings.declared import CORE, full_key, nearest
+from claude_mem_core.settings.legacy import current_form, remembers
+from claude_mem_core.settings.reading import Reading, read
+from claude_mem_core.settings.values import BadValue, as_text, masked_text, parse
+from claude_mem_core.types import Setting
+
+Stamp = tuple[int, ...] | None
+
+
+@attrs.frozen(eq=False)
+class Settings(Mapping[str, Any]):
+    """Typed values by full key; they do not change once read.
+
+    Attributes:
+        warnings: one sentence for each problem of the file or the environment.
+        broken: why the file can't be read, None when it can.
+        explicit: keys that the user set through this product.
+        unknown: keys of the file that nothing here declares; they are kept.
+    """
+
+    _values: Mapping[str, Any]
+    _origins: Mapping[str, str]
+    warnings: tuple[str, ...] = ()
+    broken: str | None = None
+    explicit: frozenset[str] = frozenset()
+    unknown: tuple[str, ...] = ()
+
+    def __getitem__(self, key: str) -> Any:
+        return self._values[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def origin(self, key: str) -> str:
+        """Where a value comes from: `environment`, `file` or `default`."""
+        return self._origins.get(key, "default")
+
+
+@attrs.frozen
+class Explanation:
+    """How one setting came to its value; secrets are masked.
+
+    Attributes:
+        candidates: (where, what stands there), the winner first.
+        notes: warnings that concern it.
+    """
+
+    setting: Setting
+    value: str
+    origin: str
+    candidates: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...] = ()
+
+
+class SettingsSource:
+    """Reads and changes the settings of one data directory.
+
+    Args:
+        paths: the data directory.
+        declared: the settings that are known: the core's, and those of plugins.
+        environ: the environment; the process's own when None.
+        machine_env: whether it may also hold settings of scope `machine`: only for a
+            worker that a person started with `mem worker run`, never for what a host
+            or a repository can set.
+    """
+
+    def __init__(
+        self,
+        paths: Paths,
+        declared: Sequence[Setting] = CORE,
+        environ: Mapping[str, str] | None = None,
+        *,
+        machine_env: bool = False,
+    ) -> None:
+        self.paths = paths
+        self.declared = tuple(declared)
+        self._by_key = {setting.key: setting for setting in self.declared}
+        self._environ = dict(os.environ if environ is None else environ)
+        self._machine_env = machine_env
+        self._watched = (str(paths.settings), str(writing.noted_file(paths)))
+        self._seen: list[Stamp] = []
+        self._settings = Settings({}, {})
+        self._last_good: dict[str, Any] | None = None
+
+    # Reading ------------------------------------------------------------------------
+
+    def current(self) -> Settings:
+        """The settings now; costs two `stat` calls unless a file changed."""
+        seen = [_stamp(path) for path in self._watched]
+        if seen != self._seen:
+            self._settings = self._read()
+            self._seen = seen
+        return self._settings
+
+    def _read(self) -> Settings:
+        reading = read(self.paths.settings)
+        explicit = writing.explicit_keys(self.paths)
+        written = self._written(reading, explicit)
+        collector = _Collector(self._file_warnings(reading))
+        for setting in self.declared:
+            collector.take(setting, self._candidates(setting, written, collector))
+        return Settings(
+            collector.values,
+            collector.origins,
+            tuple(collector.warnings),
+            reading.broken,
+            explicit,
+            self._unknown(reading, written),
+        )
+
+    def _written(self, reading: Reading, explicit: frozenset[str]) -> dict[str, Any]:
+        """The file's values; of a broken one the last that were good, else what is whole."""
+        if reading.broken and self._last_good is not None:
+            return self._last_good
+        written = current_form(reading.values, explicit)
+        if not reading.broken:
+            self._last_good = written
+        return written
+
+    def _unknown(self, reading: Reading, written: Mapping[str, Any]) -> tuple[str, ...]:
+        if reading.broken:
+            return ()
+        return tuple(key for key in written if key not in self._by_key)
+
+    def _file_warnings(self, reading: Reading) -> list[str]:
+        if not reading.broken:
+            return list(reading.problems)
+        used = "the values it had before" if self._last_good else "those values that are whole"
+        return [f"{reading.broken}; {used} are used until it is mended"]
+
+    def _candidates(
+        self, setting: Setting, written: Mapping[str, Any], collector: _Collector
+    ) -> list[tuple[str, str, Any]]:
+        """(origin, where in words, raw value), in order of precedence."""
+        found: list[tuple[str, str, Any]] = []
+        if setting.key in self._environ and "environment" in setting.sources:
+            if self._from_environment(setting):
+                text = self._environ[setting.key]
+                found.append(("environment", "in the environment", text))
+            else:
+                collector.warnings.append(_out_of_reach(setting))
+        if setting.key in written and "file" in setting.sources:
+            found.append(("file", f"in {self.paths.settings}", written[setting.key]))
+        return found
+
+    def _from_environment(self, setting: Setting) -> bool:
+        return setting.scope != "machine" or self._machine_env or "file" not in setting.sources
+
+    def explain(self, name: str) -> Explanation:
+        """How a setting came to its value.
+
+        Raises:
+            SettingsError: there is no such setting; the text names the nearest.
+        """
+        setting = self.known(name)
+        settings = self.current()
+        written = self._written(read(self.paths.settings), settings.explicit)
+        silent = _Collector([])
+        candidates = [
+            (where, _shown(setting, raw))
+            for _, where, raw in self._candidates(setting, written, silent)
+        ]
+        notes = tuple(note for note in settings.warnings if setting.key in note)
+        default = ("by default", masked_text(setting, setting.default))
+        value = masked_text(setting, settings[setting.key])
+        origin = settings.origin(setting.key)
+        return Explanation(setting, value, origin, (*candidates, default), notes)
+
+    def known(self, name: str) -> Setting:
+        """The setting that `name` means, with or without its prefix, in any case.
+
+        Raises:
+            SettingsError: there is none; the text names the nearest.
+        """
+        found = self._by_key.get(name) or self._by_key.get(full_key(name))
+        if found is None:
+            close = nearest(name, self.declared)
+            hint = f"did you mean {' or '.join(close)}?" if close else "see: mem config list"
+            raise SettingsError(f"no setting named {name!r}; {hint}")
+        return found
+
+    # Changing -----------------------------------------------------------------------
+
+    def set(self, name: str, text: str) -> None:
+        """Write one setting into the file.
+
+        Raises:
+            SettingsError: no such setting, not allowed, or the file can't be edited.
+            StoreError: the file can't be written.
+        """
+        self.update({name: text})
+
+    def update(self, changes: Mapping[str, str]) -> None:
+        """Write several settings at once, all of them or none.
+
+        Raises:
+            SettingsError, StoreError: as for `set`.
+        """
+        written = {}
+        for name, text in changes.items():
+            setting = self.known(name)
+            written[setting.key] = self._storable(setting, text)
+        writing.put(self.paths, written, [key for key in written if remembers(key)])
+
+    def _storable(self, setting: Setting, text: str) -> str:
+        fault = refusal(setting, text)
+        if fault:
+            raise SettingsError(f"{setting.key} {fault}")
+        return text.strip()
+
+    def create(self) -> bool:
+        """Write a first file with the defaults that people change, if there is none.
+
+        What belongs to the machine stays out of it: a port in the file opens one.
+        """
+        chosen = {
+            setting.key: as_text(setting, setting.default)
+            for setting in self.declared
+            if setting.scope == "user"
+            and "file" in setting.sources
+            and setting.type != "secret"
+        }
+        return writing.create(self.paths, chosen)
+
+
+@attrs.define
+class _Collector:
+    """Values as they are found, and what was wrong on the way."""
+
+    warnings: list[str]
+    values: dict[str, Any] = attrs.field(factory=dict)
+    origins: dict[str, str] = attrs.field(factory=dict)
+
+    def take(self, setting: Setting, candidates: list[tuple[str, str, Any]]) -> None:
+        """The first candidate that holds, else the default."""
+        for origin, where, raw in candidates:
+            try:
+                parsed = parse(setting, raw)
+            except BadValue as fault:
+                self.warnings.append(f"{setting.key} {where} {fault}; it is not used")
+                continue
+            if parsed.note:
+                self.warnings.append(f"{setting.key} {where} {parsed.note}")
+            self._keep(setting, parsed.value, origin)
+            return
+        self._keep(setting, setting.default, "default")
+
+    def _keep(self, setting: Setting, value: Any, origin: str) -> None:
+        self.values[setting.key] = value
+        self.origins[setting.key] = origin
+
+
+def refusal(setting: Setting, text: str) -> str | None:
+    """Why a setting can't be set to `text`; None when it can."""
+    if "file" not in setting.sources:
+        return "is read from the environment alone; set it there"
+    try:
+        parsed = parse(setting, text)
+    except BadValue as fault:
+        return str(fault)
+    return parsed.note or None
+
+
+def _out_of_reach(setting: Setting) -> str:
+    return (
+        f"{setting.key} in the environment is not used, since a repository could set it; "
+        f"run: mem config set {setting.key} VALUE"
+    )
+
+
+def _shown(setting: Setting, raw: Any) -> str:
+    """A raw value for people; one that does not parse is described, not shown."""
+    try:
+        return masked_text(setting, parse(setting, raw).value)
+    except BadValue as fault:
+        return f"(not used: {fault})"
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        state = os.stat(path)
+    except OSError as error:
+        return (error.errno or 0,)
+    return (state.st_mtime_ns, state.st_ctime_ns, state.st_size, state.st_ino)
