@@ -18,6 +18,7 @@ from claude_mem_core.errors import MemError, UsageError
 from claude_mem_core.paths import Paths
 from claude_mem_core.worker import hardening
 
+
 @attrs.frozen
 class Options:
     """How to run.

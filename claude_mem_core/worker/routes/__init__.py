@@ -11,6 +11,7 @@ MODULES = (
     "sessions",
     "legacy",
     "data",
+    "tools",
     "memory",
     "search",
     "context",

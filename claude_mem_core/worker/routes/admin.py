@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from claude_mem_core.worker import report
-from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Refused, Right, record, string, text
+from claude_mem_core.worker.spec import (
+    OBJECT,
+    Call,
+    Endpoint,
+    Refused,
+    Right,
+    record,
+    string,
+    text,
+)
 
 STATUS = record({"status": {"type": "string"}}, "status")
 

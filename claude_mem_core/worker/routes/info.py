@@ -6,7 +6,7 @@ from typing import Any
 
 from claude_mem_core import __version__
 from claude_mem_core.errors import NotFound
-from claude_mem_core.store import projects, stats
+from claude_mem_core.store import stats
 from claude_mem_core.worker import instructions
 from claude_mem_core.worker.spec import (
     OBJECT,

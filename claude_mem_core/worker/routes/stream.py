@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from typing import Any
 
-import anyio
 from starlette.responses import StreamingResponse
 
 from claude_mem_core.pipeline.bus import Notice
@@ -59,22 +57,21 @@ async def _worded(call: Call, notice: Notice | None) -> bytes:
 async def _until_stopped(call: Call, notices: Any) -> AsyncIterator[Notice | None]:
     """Notices, and None every 15 s without one, until the worker stops."""
     stopping = asyncio.ensure_future(call.worker.stopping.wait())
+    pulling = asyncio.ensure_future(notices.receive())
     try:
         while not stopping.done():
-            pulling = asyncio.ensure_future(notices.receive())
             await asyncio.wait(
                 {pulling, stopping}, timeout=PING_S, return_when=asyncio.FIRST_COMPLETED
             )
             if pulling.done():
-                yield pulling.result()
-                continue
-            pulling.cancel()
-            with suppress(asyncio.CancelledError, anyio.EndOfStream):
-                await pulling
-            if not stopping.done():
+                notice = pulling.result()
+                pulling = asyncio.ensure_future(notices.receive())
+                yield notice
+            elif not stopping.done():
                 yield None
     finally:
         stopping.cancel()
+        pulling.cancel()
 
 
 def event(name: str, data: dict[str, Any]) -> bytes:
