@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import apsw
 import attrs
@@ -17,10 +17,10 @@ from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
-from claude_mem_core.recall.context import ContextRequest, session_context
+from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
 from claude_mem_core.recall.file_history import FileRequest, file_context
 from claude_mem_core.settings import Settings, SettingsSource
-from claude_mem_core.store import Store, journal
+from claude_mem_core.store import Store, journal, projects
 from claude_mem_core.types import Answer, Event, EventKind, StartSource
 
 log = logging.getLogger(__name__)
@@ -102,27 +102,27 @@ class Answers:
     async def _context(self, asked: Asked, source: StartSource) -> str:
         if asked.place.kind == "general":
             return ""
-
-        def build(conn: apsw.Connection) -> given.Given:
-            return given.build(conn, asked.place, asked.session_db_id, make)
-
-        def make(conn: apsw.Connection, ids: list[int]) -> object:
-            return session_context(conn, self._request(asked, source, ids), asked.settings)
-
-        made = await self._store.aread(build)
-        if made.text:
-            self._store.write(lambda conn: given.remember(conn, asked.session_db_id, made))
+        made = await self._store.aread(lambda conn: self._made(conn, asked, source))
+        if made.text and asked.session_db_id:
+            ids, now = [str(i) for i in made.ids], now_ms()
+            self._store.write(lambda conn: given.remember(conn, asked.session_db_id, ids, now))
         return made.text
 
-    def _request(self, asked: Asked, source: StartSource, ids: list[int]) -> ContextRequest:
+    def _made(self, conn: apsw.Connection, asked: Asked, source: StartSource) -> ContextText:
+        project = projects.known(conn, asked.place)
+        ids = projects.find(conn, project.id) if project else []
+        label = project.label if project else asked.place.label
+        return session_context(conn, self._request(asked, source, label, ids), asked.settings)
+
+    def _request(
+        self, asked: Asked, source: StartSource, label: str, ids: Sequence[int]
+    ) -> ContextRequest:
         return ContextRequest(
-            project_ids=tuple(ids), label=asked.place.label, host=asked.event.host,
+            project_ids=tuple(ids), label=label, host=asked.event.host,
             session_db_id=asked.session_db_id or None, source=source,
             char_limit=asked.host.record.context_chars, now_ms=now_ms(),
             fence_id=self._fence_id, notices=(),
         )
 
     async def _file(self, asked: Asked) -> str:
-        if asked.place.kind == "general":
-            return ""
         return ""

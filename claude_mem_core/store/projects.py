@@ -65,6 +65,19 @@ def resolve(conn: apsw.Connection, place: Place, now: int) -> ProjectRef:
     return ProjectRef(number, label, place.key, kind, place.root)
 
 
+def known(conn: apsw.Connection, place: Place) -> ProjectRef | None:
+    """The project of `place` if something was ever recorded there; writes nothing."""
+    row = fetch.row(conn, BY_KEY, place.key)
+    if row is None:
+        return None
+    number, label, kind, _, merged = row
+    if merged is not None:
+        number, label = _merged(conn, merged)
+    if place.worktree_label:
+        label = fetch.value(conn, BY_PLACE, number, place.root) or label
+    return ProjectRef(number, label, place.key, kind, place.root)
+
+
 def find(conn: apsw.Connection, name_or_id: str | int) -> list[int]:
     """Ids that a filter means: the project, its parents, what was merged with it.
 
