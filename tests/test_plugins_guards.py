@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_core.errors import PluginError
-from claude_mem_core.plugins.entry import OWN_PACKAGE, Entry
+from claude_mem_core.plugins.entry import OWN, OWN_PACKAGE, Entry
 from claude_mem_core.plugins.offers import Offers
 from claude_mem_core.plugins.registry import Registry, State
 from claude_mem_core.testing.fake_site import FakeSite
@@ -132,7 +132,7 @@ def test_two_distributions_of_one_redactor_stop_recording(
 
 def test_the_cores_own_plugin_wins_a_clash(install_fake_plugin: FakeSite) -> None:
     """And cannot be blocked, nor switched off by --no-plugins."""
-    own = next(e for e in _own() if e.name == "redactor.secrets")
+    own = next(e for e in OWN if e.name == "redactor.secrets")
     rival = Entry("redactor.secrets", "fake_rival", "fake-rival", "1.0")
     found = Registry([rival, own], ["*", own.name, OWN_PACKAGE], no_plugins=True)
     assert found.plugins["redactor.secrets"].package == OWN_PACKAGE
@@ -141,12 +141,6 @@ def test_the_cores_own_plugin_wins_a_clash(install_fake_plugin: FakeSite) -> Non
     unblocked = Registry([rival, own])
     assert unblocked.plugins["redactor.secrets"].state is State.FOUND
     assert "fake-rival 1.0" in str(unblocked.recording_fault())
-
-
-def _own() -> tuple[Entry, ...]:
-    from claude_mem_core.plugins.entry import OWN
-
-    return OWN
 
 
 def test_a_policy_answers_first_come(install_fake_plugin: FakeSite) -> None:
@@ -171,3 +165,11 @@ def test_a_policy_that_fails_stops_recording(install_fake_plugin: FakeSite, body
 def test_nobody_asked_is_no_answer(install_fake_plugin: FakeSite) -> None:
     found = install_fake_plugin.registry()
     assert found.first("mem_should_record", event=None, project="x") is None
+
+
+def test_a_damaged_core_says_how_to_mend_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Entry("redactor.secrets", "claude_mem_core.not_there", OWN_PACKAGE, "0")
+    monkeypatch.setattr("claude_mem_core.plugins.entry.OWN", (own,))
+    text = str(Registry([own]).recording_fault())
+    assert "`pip install --force-reinstall claude-mem-core`" in text
+    assert "block" not in text

@@ -143,9 +143,10 @@ class Registry:
         """
         self.load(*loaded_for(hook))
         for outcome in call_each(self._impls(hook), kwargs):
-            if outcome.error is not None:
-                self.fault(outcome.plugin, outcome.error, hook)
-            yield outcome
+            told = _verdict(outcome) if hook == "mem_should_record" else outcome
+            if told.error is not None:
+                self.fault(told.plugin, told.error, hook)
+            yield told
 
     def _impls(self, hook: str) -> list[HookImpl]:
         kinds = kinds_of(hook)
@@ -167,15 +168,8 @@ class Registry:
             if outcome.error is not None and hook in GUARD_HOOKS:
                 raise PluginError(outcome.plugin, describe(outcome.error))
             if outcome.error is None and outcome.value is not None:
-                return self._answer(hook, outcome)
+                return outcome.value
         return None
-
-    def _answer(self, hook: str, outcome: Outcome) -> Any:
-        if hook == "mem_should_record" and not isinstance(outcome.value, (bool, str)):
-            wrong = TypeError(f"{hook} answers True, False or a reason: {outcome.value!r}")
-            self.fault(outcome.plugin, wrong, hook)
-            raise PluginError(outcome.plugin, describe(wrong))
-        return outcome.value
 
     def records(self, hook: str, kind: type[R], **kwargs: Any) -> Iterator[R]:
         """Yield what plugins offer. Of two with one name the first is used, the core's
@@ -244,8 +238,10 @@ class Registry:
             self._fault(plugin, fault, guard=hook in GUARD_HOOKS, advice=False)
 
     def _close(self, plugin: Plugin, reason: str, *, advice: bool = True) -> None:
-        block = f" (mend it, or `mem plugins block {plugin.name}`)" if advice else ""
-        text = f"recording is stopped: plugin {plugin.label}: {reason}{block}"
+        remedy = f"mend it, or `mem plugins block {plugin.name}`"
+        if plugin.entry.own:
+            remedy = "`pip install --force-reinstall claude-mem-core`"
+        text = f"plugin {plugin.label}: {reason}" + (f" ({remedy})" if advice else "")
         self._closed.setdefault(plugin.name, text)
 
     def recording_fault(self) -> str | None:
@@ -260,6 +256,15 @@ class Registry:
             for _ in self.records("mem_redactors", Redactor):
                 pass
         return next(iter(self._closed.values()), None)
+
+
+def _verdict(outcome: Outcome) -> Outcome:
+    """An answer that is no answer must not pass for permission."""
+    if outcome.error is not None or isinstance(outcome.value, (bool, str, type(None))):
+        return outcome
+    answers = "mem_should_record answers None, True, False or a reason"
+    wrong = TypeError(f"{answers}, not {type(outcome.value).__name__}")
+    return Outcome(outcome.plugin, error=wrong)
 
 
 def open_registry(
