@@ -33,13 +33,13 @@ INSERT = """
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 QUEUE = """
-  INSERT INTO pending_messages (session_db_id, content_session_id, message_type, event_id,
+  INSERT INTO pending_messages (id, session_db_id, content_session_id, message_type,
     tool_use_id, prompt_number, agent_type, agent_id, created_at_epoch)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 PRUNE = """
-  DELETE FROM deliveries WHERE key IN (
-    SELECT key FROM deliveries WHERE received_ms < ? LIMIT ?)
+  DELETE FROM deliveries WHERE received_ms < ?1
+    AND key IN (SELECT key FROM deliveries ORDER BY key LIMIT ?2)
 """
 HIDE = """
   UPDATE events SET state = 'skipped', reason = ?, payload = NULL, cwd = NULL WHERE id = ?
@@ -182,7 +182,7 @@ def _hang(
 def hide(conn: apsw.Connection, event_id: int, reason: str) -> None:
     """Turn an event into a skipped one: its content goes, its receipt stays."""
     conn.execute("DELETE FROM tool_uses WHERE event_id = ?", (event_id,))
-    conn.execute("DELETE FROM pending_messages WHERE event_id = ?", (event_id,))
+    conn.execute("DELETE FROM pending_messages WHERE id = ?", (event_id,))
     conn.execute(HIDE, (reason, event_id))
 
 
@@ -240,8 +240,8 @@ def _enqueue(
 ) -> None:
     event = entry.event
     conn.execute(QUEUE, (
-        session.id, text.safe(event.session_id),
-        "summarize" if event.kind in ENDS else "observation", event_id,
+        event_id, session.id, text.safe(event.session_id),
+        "summarize" if event.kind in ENDS else "observation",
         text.safe(event.tool.id) if event.tool else None, number,
         text.maybe(event.agent_type), text.maybe(event.agent_id), entry.now_ms,
     ))  # fmt: skip

@@ -1,6 +1,6 @@
 """The work queue: turns whose events wait to be observed.
 
-An item points to one journal event; items are claimed by turn. A claim is a lease. The
+An item stands for one journal event and has its id; items are claimed by turn. A claim is a lease. The
 result confirms it in the transaction that keeps the result (`memories.keep`). Three
 failures make a dead letter, which stays until somebody retries or discards it.
 """
@@ -31,7 +31,7 @@ LEASE = """
   UPDATE pending_messages SET status = 'processing', lease_until_epoch = ?,
     started_processing_at_epoch = ?
   WHERE session_db_id = ? AND prompt_number = ? AND status = 'pending'
-  RETURNING id, event_id, retry_count
+  RETURNING id, retry_count
 """
 HAS_SUMMARY = """
   SELECT 1 FROM session_summaries WHERE session_db_id = ? AND prompt_number = ?
@@ -46,7 +46,7 @@ FAILED = """
     failed_at_epoch = CASE WHEN retry_count + 1 >= ?3 THEN ?4 END,
     not_before_epoch = ?4 + CASE WHEN retry_count = 0 THEN ?5 ELSE 6 * ?5 END
   WHERE id = ?1 AND status = 'processing'
-  RETURNING event_id, status
+  RETURNING id, status
 """
 RESUME = """
   UPDATE pending_messages SET status = 'pending', lease_until_epoch = NULL,
@@ -56,7 +56,7 @@ RESUME = """
 RETRY = """
   UPDATE pending_messages SET status = 'pending', retry_count = 0, not_before_epoch = 0,
     failed_at_epoch = NULL, lease_until_epoch = NULL, started_processing_at_epoch = NULL
-  WHERE id = ? AND status = 'failed' RETURNING event_id
+  WHERE id = ? AND status = 'failed' RETURNING id
 """
 
 
@@ -177,9 +177,7 @@ def discard(
 
     given_up = _failed_ids(conn, ids)
     for item in given_up:
-        sql = "SELECT event_id FROM pending_messages WHERE id = ?"
-        for (event_id,) in fetch.rows(conn, sql, item):
-            hide(conn, event_id, reason)
+        hide(conn, item, reason)
     counters.add(conn, f"skipped:{reason}", now, len(given_up))
     return len(given_up)
 
@@ -187,12 +185,13 @@ def discard(
 def _leased(conn: apsw.Connection, turn: Waiting, now: int, lease_ms: int) -> Work:
     values = (now + lease_ms, now, turn.session_db_id, turn.prompt_number)
     rows = sorted(fetch.rows(conn, LEASE, *values))
+    ids = tuple(row[0] for row in rows)
     return Work(
         session_db_id=turn.session_db_id,
         prompt_number=turn.prompt_number,
-        item_ids=tuple(row[0] for row in rows),
-        event_ids=tuple(row[1] for row in rows),
-        tries=max(row[2] for row in rows),
+        item_ids=ids,
+        event_ids=ids,
+        tries=max(row[1] for row in rows),
         finished=turn.ended or (turn.left and not _summarised(conn, turn)),
     )
 

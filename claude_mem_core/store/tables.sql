@@ -92,17 +92,16 @@ CREATE TABLE events (
   state TEXT NOT NULL CHECK (state IN ('recorded', 'pending', 'stored', 'skipped', 'dead')),
   reason TEXT
 );
-CREATE INDEX idx_events_session ON events(session_db_id, id);
+CREATE INDEX idx_events_session ON events(session_db_id, prompt_number);
 CREATE INDEX idx_events_state ON events(state, reason);
-CREATE INDEX idx_events_host_at ON events(host, received_ms DESC);
 
 -- Delivery keys already answered: a repeated delivery is a duplicate whatever it holds.
+-- Keys begin with the time, so the oldest sort first and are pruned after a week.
 CREATE TABLE deliveries (
   key TEXT PRIMARY KEY,
   event_id INTEGER,
   received_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX idx_deliveries_received ON deliveries(received_ms);
 
 CREATE TABLE observations (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -258,19 +257,17 @@ CREATE TABLE tool_uses (
   event_id INTEGER,
   UNIQUE (platform_source, content_session_id, tool_use_id)
 );
-CREATE INDEX idx_tool_uses_session ON tool_uses(session_db_id, id);
 CREATE INDEX idx_tool_uses_observation ON tool_uses(observation_id)
   WHERE observation_id IS NOT NULL;
 CREATE INDEX idx_tool_uses_event ON tool_uses(event_id);
 
--- The work queue: one item a turn part to observe; points to journal events.
+-- The work queue: one item for each event to observe; an item's id is its event's.
 -- A finished item is deleted in the transaction that keeps its result.
 CREATE TABLE pending_messages (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  id INTEGER PRIMARY KEY REFERENCES events(id) ON DELETE CASCADE,
   session_db_id INTEGER NOT NULL REFERENCES sdk_sessions(id) ON DELETE CASCADE,
   content_session_id TEXT NOT NULL,
   message_type TEXT NOT NULL CHECK (message_type IN ('observation', 'summarize')),
-  event_id INTEGER NOT NULL UNIQUE REFERENCES events(id) ON DELETE CASCADE,
   tool_use_id TEXT,
   prompt_number INTEGER NOT NULL DEFAULT 0,
   status TEXT NOT NULL DEFAULT 'pending'

@@ -6,11 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import attrs
 
-from claude_mem_core.convert import dumps
+from claude_mem_core import convert
 from claude_mem_core.convert import safe_text as safe
 
 __all__ = [
@@ -34,6 +35,22 @@ class Cut:
     size: int
     hash: str
     shortened: bool
+
+
+_encode = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False
+).encode  # fmt: skip
+
+
+def dumps(value: Any) -> str:
+    """A JSON value as compact text that any column can hold."""
+    try:
+        text = _encode(value)
+        if not text.isascii():
+            text.encode()
+    except (ValueError, TypeError):  # NaN, lone surrogates: rare, and mended there
+        return convert.dumps(value)
+    return convert.dumps(value) if "\\u0000" in text else text
 
 
 def maybe(value: str | None) -> str | None:
@@ -99,13 +116,17 @@ def hashed(parts: Iterable[str]) -> str:
 
 def iso(ms: int) -> str:
     """A time as ISO text in UTC, with milliseconds."""
-    moment = datetime.fromtimestamp(min(max(ms, 0), LATEST_MS) / 1000, UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{ms % 1000:03}Z"
+    return f"{_second(min(max(ms, 0), LATEST_MS) // 1000)}.{ms % 1000:03}Z"
 
 
 def day(ms: int) -> str:
     """The day of a time, in UTC."""
     return iso(ms)[:10]
+
+
+@lru_cache(maxsize=64)  # events come in bursts
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _shorter(value: Any, longest: int) -> Any:

@@ -49,14 +49,14 @@ COUNTED = """
 FOLLOWING = """
   SELECT id, at_ms, json_extract(payload, '$.prompt_id') FROM (
     SELECT id, at_ms, kind, state, payload FROM events WHERE session_db_id = ?1
-    ORDER BY id DESC LIMIT ?2)
+    ORDER BY prompt_number DESC, id DESC LIMIT ?2)
   WHERE at_ms >= ?3 AND state IN ('pending', 'recorded') AND kind IN (
     'tool_used', 'tool_failed', 'file_edited', 'turn_ended', 'turn_failed',
     'subagent_started', 'subagent_ended')
 """
 GIVE = """
   UPDATE events SET prompt_number = ?1 WHERE id = ?2 AND NOT EXISTS (
-    SELECT 1 FROM pending_messages WHERE event_id = ?2 AND status <> 'pending')
+    SELECT 1 FROM pending_messages WHERE id = ?2 AND status <> 'pending')
 """
 MARK_PRIVATE = """
   UPDATE sdk_sessions SET suppressed = max(suppressed, ?) WHERE id = ?
@@ -157,6 +157,4 @@ def _give(conn: apsw.Connection, session: Known, entry: Entry) -> None:
         if not conn.changes():
             continue
         conn.execute("UPDATE tool_uses SET prompt_number = ? WHERE event_id = ?", values)
-        conn.execute(
-            "UPDATE pending_messages SET prompt_number = ? WHERE event_id = ?", values
-        )
+        conn.execute("UPDATE pending_messages SET prompt_number = ? WHERE id = ?", values)
