@@ -301,6 +301,7 @@ def test_new_and_changed_plugins_are_named_once_at_each_place(
     install_fake_plugin("host.x", GOOD)
     told = "fake-host-x 1.0 (package index, by fake) offers host.x; "
     told += "`mem plugins block fake-host-x` stops it"
+    assert about(news(paths, mark=False)) == [f"new plugin {told}"]
     assert about(news(paths)) == [f"new plugin {told}"]
     assert about(news(paths)) == []
     assert about(news(paths, "session")) == [f"new plugin {told}"]

@@ -13,6 +13,7 @@ import apsw
 
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.plugins.news import news
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.settings import SettingsSource
@@ -33,6 +34,7 @@ class Notices:
         self._settings = settings
         self._store = store
         self.outage: int = 0
+        self._news = ""
         self.sources: list[Callable[[], str | None]] = [
             self._recording, self._broken_settings, self._outage, self._plugins,
         ]
@@ -47,7 +49,10 @@ class Notices:
             )
         if not texts:
             return ""
-        return await self._store.awrite(lambda conn: _first_unsaid(conn, texts, now_ms()))
+        said = await self._store.awrite(lambda conn: _first_unsaid(conn, texts, now_ms()))
+        if said and said == self._news:
+            news(self._paths, "session")
+        return said
 
     def _recording(self) -> str | None:
         fault = self._registry.recording_fault()
@@ -66,10 +71,9 @@ class Notices:
         )
 
     def _plugins(self) -> str | None:
-        from claude_mem_core.plugins.news import news
-
-        found = news(self._paths)
-        return "memory: new plugin: " + "; ".join(found) if found else None
+        found = news(self._paths, "session", mark=False)
+        self._news = "memory: " + "; ".join(found) if found else ""
+        return self._news or None
 
 
 def _first_unsaid(conn: apsw.Connection, texts: list[str], now: int) -> str:

@@ -62,6 +62,7 @@ def registry_of(paths: Paths) -> tuple[SettingsSource, Registry]:
         paths,
         blocked=first["CLAUDE_MEM_PLUGINS_BLOCKED"],
         no_plugins=os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1",
+        strict=first["CLAUDE_MEM_PLUGINS_STRICT"],
     )
     return SettingsSource(paths, declared(registry)), registry
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 SECTION = "told"
 
 
-def news(paths: Paths, place: str = "status") -> list[str]:
-    """One sentence for each distribution that is new or changed since this was last
-    asked for `place` (`status`, `session`); asking again gives nothing.
+def news(paths: Paths, place: str = "status", *, mark: bool = True) -> list[str]:
+    """One sentence for each distribution that is new or changed since it was last told
+    at `place` (`status`, `session`). `mark` notes that they are told now.
     """
     found = installed(paths.plugin_index)
     kept = load_cache(paths.plugin_index)
@@ -29,7 +29,7 @@ def news(paths: Paths, place: str = "status") -> list[str]:
         for package in found.packages
         if told.get(package.name) != now[package.name]
     ]
-    if told != now:
+    if mark and told != now:
         places = kept.get(SECTION)
         others = places if isinstance(places, dict) else {}
         save_cache(paths.plugin_index, {**kept, SECTION: {**others, place: now}})
