@@ -6,7 +6,7 @@ import hashlib
 import hmac
 from typing import Any
 
-from claude_mem_core.convert import json_loads_bounded
+from claude_mem_core.convert import SURROGATE, json_loads_bounded
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.worker.auth import SOCKET_BODY, TCP_BODY, check_type
 from claude_mem_core.worker.check import check
@@ -61,6 +61,18 @@ async def json_body(endpoint: Endpoint, scope: Scope, receive: Receive) -> Any:
     check_type(scope["headers"])
     value = json_loads_bounded(raw, most)
     check(value, endpoint.body, "the body")
+    return storable(value)
+
+
+def storable(value: Any) -> Any:
+    """The value with U+FFFD for what no text column takes: NUL, unpaired surrogates."""
+    if isinstance(value, str):
+        text = value.replace("\0", "\ufffd")
+        return text if text.isascii() else SURROGATE.sub("\ufffd", text)
+    if isinstance(value, list):
+        return [storable(item) for item in value]
+    if isinstance(value, dict):
+        return {storable(key): storable(item) for key, item in value.items()}
     return value
 
 

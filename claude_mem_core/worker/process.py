@@ -16,7 +16,7 @@ from claude_mem_core.errors import MemError, WorkerError
 from claude_mem_core.files import secure_dir, write_private
 from claude_mem_core.paths import Paths
 from claude_mem_core.worker import identity, reclaim, sockets
-from claude_mem_core.worker.lock import WorkerLock, clear_place
+from claude_mem_core.worker.lock import WorkerLock, clear_place, holder
 from claude_mem_core.worker.state import remove
 
 
@@ -118,3 +118,8 @@ def last_failure(paths: Paths) -> dict[str, Any] | None:
     except (OSError, ValueError):
         return None
     return value if isinstance(value, dict) and isinstance(value.get("text"), str) else None
+
+
+def is_held(paths: Paths) -> bool:
+    """Whether a worker holds the lock of this data directory."""
+    return holder(paths.lock)[0]

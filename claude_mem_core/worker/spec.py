@@ -121,6 +121,8 @@ class Endpoint:
         answers: JSON Schema of each status it answers itself; errors are added.
         right: what a caller on TCP has to prove.
         media: content type of the 200 answer in the document.
+        listed: whether the OpenAPI document shows it: not what ends the worker, and not
+            what never ends itself.
     """
 
     method: str
@@ -134,6 +136,7 @@ class Endpoint:
     right: Right = Right.SESSION
     media: str = "application/json"
     area: str = "data"
+    listed: bool = True
 
 
 def text(

@@ -64,9 +64,9 @@ def _admin(method: str, name: str, handler: Any, summary: str, **more: Any) -> E
 ENDPOINTS = (
     _admin(
         "POST", "shutdown", shutdown, "Stop the worker", params=(text("reason", longest=100),),
-        answers={200: STATUS},
+        answers={200: STATUS}, listed=False,
     ),
-    _admin("POST", "restart", restart, "Restart the worker", answers={200: STATUS}),
+    _admin("POST", "restart", restart, "Restart the worker", answers={200: STATUS}, listed=False),
     _admin("GET", "doctor", doctor, "State of the worker"),
     _admin("POST", "open", open_page, "Let a browser in"),
     Endpoint(

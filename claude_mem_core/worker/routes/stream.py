@@ -84,5 +84,6 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/stream", stream, "What happens, as server-sent events",
         answers={200: OBJECT}, media="text/event-stream", area="viewer",
+        listed=False,
     ),
 )

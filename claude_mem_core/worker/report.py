@@ -1,0 +1,99 @@
+"""The state of the worker in one answer, as `mem status` and `mem doctor` show it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import apsw
+
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.store import counters, queue
+from claude_mem_core.worker.health import health
+from claude_mem_core.worker.spec import Call
+
+if TYPE_CHECKING:
+    from claude_mem_core.plugins.registry import Registry
+    from claude_mem_core.settings import Settings
+
+NEXT_HOST = "SELECT host FROM events WHERE host > ? ORDER BY host LIMIT 1"
+NEWEST = "SELECT max(received_ms) FROM events WHERE host = ?"
+
+
+async def state_of(call: Call) -> dict[str, Any]:
+    """Everything that is cheap to know."""
+    services = call.services
+    found = await services.store.aread(_from_store)
+    settings = services.settings.current()
+    return {
+        **health(call.worker, services),
+        **found,
+        "database": database(services.paths.database),
+        "plugins": plugins(services.registry),
+        "settings": settings_state(settings),
+        "spool": {**spool_counts(services.paths.spool), **call.worker.spooled},
+        "indexes": {"backends": list(services.indexer.backends), "faults": services.indexer.faults},
+        "tcp": {"port": call.worker.tcp.port, "note": call.worker.tcp.note},
+    }
+
+
+def _from_store(conn: apsw.Connection) -> dict[str, Any]:
+    status = queue.status(conn, now_ms())
+    waiting = {
+        "pending": status.pending, "processing": status.processing, "failed": status.failed,
+        "stuck": status.stuck,
+    }  # fmt: skip
+    return {"queue": waiting, "hosts": dict(_hosts(conn)), "counters": counters.since(conn, "")}
+
+
+def _hosts(conn: apsw.Connection) -> Iterator[tuple[str, int]]:
+    """Each host and when it last reported, a step in the index for each."""
+    name = ""
+    while True:
+        row = conn.execute(NEXT_HOST, (name,)).fetchone()
+        if row is None:
+            return
+        name = row[0]
+        yield name, int(conn.execute(NEWEST, (name,)).fetchone()[0])
+
+
+def database(path: Path) -> dict[str, Any]:
+    """Where the database is and how large."""
+    try:
+        size = path.stat().st_size
+        wal = Path(f"{path}-wal")
+        return {
+            "path": str(path), "size": size, "wal": wal.stat().st_size if wal.exists() else 0,
+            "state": "ok",
+        }  # fmt: skip
+    except OSError as error:
+        return {"path": str(path), "size": 0, "wal": 0, "state": str(error.strerror)}
+
+
+def plugins(registry: Registry) -> list[dict[str, str]]:
+    """Every plugin with its state and fault."""
+    return [
+        {"name": name, "state": p.state.value, "package": p.package, "version": p.version,
+         "error": p.error}
+        for name, p in sorted(registry.plugins.items())
+    ]  # fmt: skip
+
+
+def settings_state(settings: Settings) -> dict[str, Any]:
+    """What is wrong with the settings."""
+    return {"warnings": list(settings.warnings), "broken": settings.broken}
+
+
+def spool_counts(folder: Path) -> dict[str, int]:
+    """How many deliveries wait on disk, and how many were rejected."""
+    return {"waiting": _count(folder), "rejected": _count(folder / "rejected", suffix="")}
+
+
+def _count(folder: Path, suffix: str = ".ev") -> int:
+    try:
+        with os.scandir(folder) as entries:
+            return sum(entry.name.endswith(suffix) for entry in entries)
+    except OSError:
+        return 0
