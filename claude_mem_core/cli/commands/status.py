@@ -1,0 +1,125 @@
+"""`mem status`: the worker, its work, and what is wrong."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+from claude_mem_core.cli.emit import emit, emit_json
+from claude_mem_core.cli.worker_text import ago, duration, size
+from claude_mem_core.errors import MemError
+from claude_mem_core.paths import Paths, data_dir
+
+HELP = "show the state of worker, queue and database"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when all is well, 1 when the worker is down or something is wrong."""
+    paths = Paths(data_dir())
+    found = state(paths)
+    if args.json:
+        emit_json(found)
+    else:
+        for line in lines(found):
+            emit(line)
+    return 0 if found["running"] and found.get("status") == "ok" else 1
+
+
+def state(paths: Paths) -> dict[str, Any]:
+    """What the worker says, or what can be seen without it."""
+    from claude_mem_core.cli.client import WorkerClient
+
+    client = WorkerClient(paths)
+    try:
+        if client.health() is not None:
+            return {"running": True, **client.get("/api/admin/doctor")}
+        trouble = None
+    except MemError as error:
+        trouble = str(error)
+    return {"running": False, **_from_disk(paths, trouble)}
+
+
+def _from_disk(paths: Paths, trouble: str | None) -> dict[str, Any]:
+    from claude_mem_core.settings import SettingsSource
+    from claude_mem_core.worker import process, report
+
+    settings = SettingsSource(paths).current()
+    return {
+        "trouble": trouble,
+        "lock_held": process.is_held(paths),
+        "last_failure": process.last_failure(paths),
+        "autostart": bool(settings["CLAUDE_MEM_WORKER_AUTOSTART"]),
+        "database": report.database(paths.database),
+        "settings": report.settings_state(settings),
+        "spool": report.spool_counts(paths.spool),
+    }
+
+
+def lines(found: dict[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    yield from _worker(found) if found["running"] else _down(found)
+    base = found["database"]
+    wal = f" (+{size(base['wal'])} not yet merged)" if base["wal"] else ""
+    yield f"database  {base['path']}, {size(base['size'])}{wal}, {base['state']}"
+    yield from _work(found)
+    yield from _trouble(found)
+
+
+def _worker(found: dict[str, Any]) -> Iterator[str]:
+    up = duration(found["uptime"])
+    yield f"worker    {found['status']}, pid {found['pid']}, version {found['version']}, up {up}"
+    yield f"recording {'on' if found['recording'] else 'STOPPED'}"
+    port = found["tcp"]["port"]
+    yield f"tcp       {f'port {port}' if port else 'off (only the private socket)'}"
+    for host, at_ms in found["hosts"].items():
+        yield f"host      {host}: last event {ago(at_ms)}"
+
+
+def _down(found: dict[str, Any]) -> Iterator[str]:
+    if found["trouble"]:
+        yield f"worker    no answer: {found['trouble']}"
+    else:
+        yield "worker    not running; a hook starts it, or `mem start`"
+    failure = found["last_failure"]
+    if failure:
+        yield f"last start failed {ago(failure['at_ms'])}: {failure['text']}"
+
+
+def _work(found: dict[str, Any]) -> Iterator[str]:
+    queue = found.get("queue")
+    if queue:
+        yield (
+            f"queue     {queue['pending']} waiting, {queue['processing']} in work,"
+            f" {queue['failed']} failed"
+        )
+    counts = found.get("counters")
+    if counts:
+        yield "events    " + _counted(counts)
+    spool = found["spool"]
+    drained = f", {spool['drained']} taken in" if spool.get("drained") else ""
+    yield f"spool     {spool['waiting']} waiting, {spool['rejected']} rejected{drained}"
+
+
+def _counted(counts: dict[str, int]) -> str:
+    skipped = {k.partition(":")[2]: n for k, n in counts.items() if k.startswith("skipped:")}
+    parts = [f"{counts.get('accepted', 0)} accepted", f"{sum(skipped.values())} skipped"]
+    parts += [f"{n} {reason}" for reason, n in sorted(skipped.items())]
+    parts += [f"{counts[k]} {k}" for k in ("duplicate", "refused", "dead") if counts.get(k)]
+    return ", ".join(parts)
+
+
+def _trouble(found: dict[str, Any]) -> Iterator[str]:
+    for topic, text in found.get("notes", {}).items():
+        yield f"! {topic}: {text}"
+    for plugin in found.get("plugins", ()):
+        if plugin["error"]:
+            yield f"! plugin {plugin['name']} {plugin['state']}: {plugin['error']}"
+    for name, text in found.get("indexes", {}).get("faults", {}).items():
+        yield f"! search {name}: {text}"
+    for warning in found["settings"]["warnings"]:
+        yield f"! settings: {warning}"
