@@ -7,7 +7,7 @@ import os
 import shlex
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -38,10 +38,17 @@ def write_private(path: Path, data: bytes) -> None:
         write_at(handle, path, data)
 
 
-def write_at(handle: int | None, path: Path, data: bytes, mode: int = 0o600) -> None:
+def write_at(
+    handle: int | None,
+    path: Path,
+    data: bytes,
+    mode: int = 0o600,
+    last: Callable[[str], None] | None = None,
+) -> None:
     """Write beside `path` under a name nobody could have planted, then rename.
 
-    A link that stands at `path` is replaced, not followed.
+    A link that stands at `path` is replaced, not followed. `last` is called with the
+    new file's name right before the rename; what it raises stops it.
     """
     temp = path.with_name(f".{path.name}.{os.urandom(6).hex()}{TEMP}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | CLOEXEC
@@ -49,6 +56,8 @@ def write_at(handle: int | None, path: Path, data: bytes, mode: int = 0o600) -> 
     try:
         _fill(fresh, data, mode)
         names = (at(temp, handle), at(path, handle))
+        if last is not None:
+            last(names[0])
         os.replace(*names, src_dir_fd=handle, dst_dir_fd=handle)
     except BaseException:
         with suppress(OSError):

@@ -42,7 +42,7 @@ def final_answer(
 def _asked(adapter: ReadsTranscript, lines: Sequence[bytes]) -> str | None:
     try:
         return adapter.final_answer(lines)
-    except Exception as error:  # noqa: BLE001 - a plugin's fault may cost this answer only
+    except Exception as error:
         raise InvalidInput(f"the transcript's reader failed: {type(error).__name__}") from error
 
 

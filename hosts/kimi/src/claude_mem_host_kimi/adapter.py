@@ -39,7 +39,7 @@ class KimiCode:
         if known is None:
             return []
         session, cwd = payload.need("session_id"), payload.text("cwd") or ""
-        base = {"host": HOST, "host_event": name, "session_id": session, "cwd": cwd}
+        base: Fields = {"host": HOST, "host_event": name, "session_id": session, "cwd": cwd}
         return [Event(at_ms=delivery.at_ms, **base, **known(payload, delivery))]
 
     def reply(self, answer: Answer) -> Output:

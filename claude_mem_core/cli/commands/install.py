@@ -1,0 +1,116 @@
+"""`mem install`: teach the coding agents of this machine to remember."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from claude_mem_core.cli.emit import emit
+from claude_mem_core.cli.install import hook
+from claude_mem_core.cli.install.hosts import (
+    Target,
+    chosen,
+    registry_for,
+    setup_for,
+    targets,
+)
+from claude_mem_core.cli.install.run import (
+    Course,
+    agreed,
+    carry_out,
+    exit_code,
+    planned,
+    report,
+    report_json,
+    show,
+    terminal,
+)
+from claude_mem_core.errors import MemError, UsageError
+from claude_mem_core.paths import Paths, data_dir
+from claude_mem_core.types import HostSetup
+
+HELP = "put the hooks into Claude Code, Kimi Code and other agents"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """The options of the command."""
+    parser.add_argument(
+        "--ide", action="append", metavar="HOST", help="install into this host; repeatable"
+    )
+    parser.add_argument(
+        "--scope",
+        choices=("user", "project", "local"),
+        default="user",
+        help="for you everywhere, for the repository, or for you in it (default: user)",
+    )
+    parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
+    parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
+    parser.add_argument(
+        "--disable-auto-memory",
+        action="store_true",
+        help="switch Claude Code's own memory off, until uninstall",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: Namespace) -> int:
+    """Plan, show, ask, install; 1 when a host failed."""
+    paths = Paths(data_dir())
+    quiet = frozenset({"disable-auto-memory"}) if args.disable_auto_memory else frozenset()
+    setup = setup_for(paths, hook.expected(paths), scope=args.scope, options=quiet)
+    wanted = _wanted(args, setup, targets(registry_for(paths)))
+    courses = planned(wanted, lambda target: target.plan(setup, remove=False))
+    if not args.json:
+        show(courses, paths)
+    if not args.dry_run and _may(args, courses):
+        if any(course.error is None for course in courses):
+            hook.install(paths)
+        carry_out(courses, paths)
+    _add_notes(courses, setup)
+    _report(args, courses, paths)
+    return exit_code(courses)
+
+
+def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[Target]:
+    """The named hosts; with none named, those that are on this machine.
+
+    Raises:
+        UnknownName: one of the names is not known.
+        UsageError: nobody can be asked, or no host was found.
+    """
+    if args.ide:
+        return chosen(known, args.ide)
+    if not (args.yes or args.dry_run or terminal()):
+        raise UsageError("nobody can be asked here; name a host with --ide, or say --yes")
+    found = [target for target in known if target.status(setup).detected]
+    if not found:
+        names = ", ".join(target.name for target in known) or "none installed"
+        raise UsageError(
+            f"no host was found on this machine; name one with --ide (known: {names})"
+        )
+    return found
+
+
+def _may(args: Namespace, courses: Sequence[Course]) -> bool:
+    """Whether the changes are wanted: said so, named without a terminal, or agreed."""
+    if args.yes or args.json or not terminal() or not any(c.changes for c in courses):
+        return True
+    titles = " and ".join(course.target.title for course in courses if course.changes)
+    return agreed(f"Make these changes for {titles}?")
+
+
+def _add_notes(courses: Sequence[Course], setup: HostSetup) -> None:
+    for course in courses:
+        try:
+            course.notes = course.target.status(setup).problems
+        except MemError as error:
+            course.notes = (str(error),)
+
+
+def _report(args: Namespace, courses: Sequence[Course], paths: Paths) -> None:
+    if args.json:
+        report_json(courses, "installed", paths, dry_run=args.dry_run)
+        return
+    report(courses, "installed", paths)
+    if any(course.applied for course in courses):
+        emit("Sessions that start from now on are remembered; `mem status` shows how it goes.")

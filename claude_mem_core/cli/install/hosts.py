@@ -1,0 +1,122 @@
+"""Which hosts there are, and what an installer has to know of this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import attrs
+
+from claude_mem_core.errors import MemError, PluginError, UnknownName
+from claude_mem_core.paths import Paths
+from claude_mem_core.plugins.registry import Registry, open_registry
+from claude_mem_core.types import FileChange, Host, HostInstaller, HostSetup, HostStatus
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Target:
+    """A host that can be installed into."""
+
+    record: Host
+    installer: HostInstaller
+
+    @property
+    def name(self) -> str:
+        return self.record.name
+
+    @property
+    def title(self) -> str:
+        return self.record.title or self.record.name
+
+    def status(self, setup: HostSetup) -> HostStatus:
+        """What the installer finds.
+
+        Raises:
+            MemError: it could not look.
+        """
+        return self._guarded(lambda: self.installer.status(setup))
+
+    def plan(self, setup: HostSetup, *, remove: bool) -> Sequence[FileChange]:
+        """The changes of an installation, or of its removal.
+
+        Raises:
+            MemError: the host's files can't be edited.
+        """
+        work = self.installer.uninstall if remove else self.installer.install
+        return self._guarded(lambda: tuple(work(setup)))
+
+    def _guarded(self, work: Callable[[], T]) -> T:
+        try:
+            return work()
+        except MemError:
+            raise
+        except Exception as error:
+            what = f"{type(error).__name__}: {error}"
+            raise PluginError(f"host.{self.name}", what) from error
+
+
+def registry_for(paths: Paths) -> Registry:
+    """The installed plugins, as far as the user lets them load."""
+    from claude_mem_core.settings import SettingsSource
+
+    blocked = SettingsSource(paths).current()["CLAUDE_MEM_PLUGINS_BLOCKED"]
+    return open_registry(
+        paths, blocked=blocked, no_plugins=os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1"
+    )
+
+
+def targets(registry: Registry) -> list[Target]:
+    """The hosts of all plugins that have an installer, by name."""
+    records = [r for r in registry.records("mem_hosts", Host) if r.installer is not None]
+    return [_opened(record) for record in sorted(records, key=lambda record: record.name)]
+
+
+def _opened(record: Host) -> Target:
+    assert record.installer is not None
+    return Target(record, record.installer())
+
+
+def chosen(known: Sequence[Target], names: Sequence[str]) -> list[Target]:
+    """The hosts of these names, in the order given, each once.
+
+    Raises:
+        UnknownName: one of them is not installed; the text lists those that are.
+    """
+    by_name = {target.name: target for target in known}
+    for name in names:
+        if name not in by_name:
+            raise UnknownName("host", name, sorted(by_name))
+    return [by_name[name] for name in dict.fromkeys(names)]
+
+
+def setup_for(
+    paths: Paths,
+    argv: Sequence[str],
+    *,
+    scope: str = "user",
+    project: str | None = None,
+    options: frozenset[str] = frozenset(),
+    environ: Mapping[str, str] | None = None,
+) -> HostSetup:
+    """What an installer has to know of this machine."""
+    return HostSetup(
+        home=str(Path.home()),
+        data_dir=str(paths.data),
+        argv=tuple(argv),
+        env=dict(os.environ if environ is None else environ),
+        scope=scope,
+        project=project or "" if scope == "user" else project or project_root(os.getcwd()),
+        options=options,
+    )
+
+
+def project_root(cwd: str) -> str:
+    """The repository's root, by its `.git`; the directory itself outside of one."""
+    for folder in (Path(cwd), *Path(cwd).parents):
+        if (folder / ".git").exists():
+            return str(folder)
+    return cwd

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from claude_mem_core.testing import HostContract, InstallerContract
+from claude_mem_core.types import EventKind
+
+DIRTY = [
+    b"{}",
+    b"{ }",
+    b'{\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}\n}\n',
+    b'\xef\xbb\xbf{\r\n\t"model": "opus",\r\n\t"env": {"A": "b"}\r\n}\r\n',
+    b'// mine\n{\n    /* x */ "a": [1, 2,], // trailing\n    "b": {},\n}\n// end',
+    b'{"a": 1, "hooks": {"Stop": [ {"hooks": [{"type": "command", "command": "x"}]} ]}}',
+]
+
+
+class TestClaudeCode(HostContract):
+    plugin = "host.claude-code"
+    payloads = Path(__file__).parent / "examples"
+    kinds = (
+        frozenset(EventKind)
+        - {EventKind.FILE_EDITED, EventKind.SUBAGENT_STARTED}
+        - {EventKind.NOTICE}
+    )
+
+
+class TestClaudeCodeInstaller(InstallerContract):
+    plugin = "host.claude-code"
+    config = ".claude/settings.json"
+    contents = DIRTY
+    unreadable = (
+        b"{",
+        b"[]",
+        b"not json",
+        b'{"a": 1} x',
+        b'{"hooks": []}',
+        b'{"hooks": {"Stop": {}}}',
+        b"\xff\xfe{\x00}\x00",
+    )

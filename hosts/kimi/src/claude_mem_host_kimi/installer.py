@@ -1,0 +1,160 @@
+"""Plans the changes of Kimi Code's config; the core shows and makes them.
+
+Kimi Code knows four fields of a hook and drops the whole section over a fifth, so there
+is nothing of ours but those, between two comments. Commands go through a shell there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from claude_mem_core.editing import (
+    TomlBlock,
+    decode,
+    encode,
+    read_config,
+    restored,
+    was_made,
+)
+from claude_mem_core.editing.tomlblock import parsed
+from claude_mem_core.errors import HostConfigError
+from claude_mem_core.types import FileChange, HostSetup, HostStatus
+
+HOST = "kimi"
+LAUNCH = ("/hook/launch.py", "\\hook\\launch.py")
+
+# Seconds until Kimi Code gives up on a hook; ours end long before.
+TIMEOUTS = {
+    "SessionStart": 60,
+    "UserPromptSubmit": 60,
+    "PostToolUse": 120,
+    "PostToolUseFailure": 120,
+    "Stop": 120,
+    "StopFailure": 60,
+    "SubagentStop": 60,
+    "PreCompact": 60,
+    "PostCompact": 60,
+    "SessionEnd": 60,
+}
+
+
+def is_ours(table: Mapping[str, Any]) -> bool:
+    """Whether a hook starts our client for this host."""
+    command = str(table.get("command", ""))
+    return any(launch in command for launch in LAUNCH) and f" {HOST} " in command
+
+
+BLOCK = TomlBlock("hooks", is_ours)
+
+
+def home_of(setup: HostSetup) -> str:
+    """`KIMI_CODE_HOME`, else `~/.kimi-code`."""
+    named = setup.env.get("KIMI_CODE_HOME")
+    return os.path.abspath(named) if named else os.path.join(setup.home, ".kimi-code")
+
+
+def config_of(setup: HostSetup) -> str:
+    """The one file; Kimi Code reads no hooks from a project.
+
+    Raises:
+        HostConfigError: another scope was asked for.
+    """
+    if setup.scope != "user":
+        raise HostConfigError("Kimi Code has hooks for the user only; use --scope user")
+    return os.path.join(home_of(setup), "config.toml")
+
+
+def shell_words(argv: Sequence[str]) -> str:
+    """A command line of these words.
+
+    Raises:
+        HostConfigError: a path in it can't be quoted safely for every shell.
+    """
+    for word in argv:
+        if set(word) & set('"\r\n\0'):
+            raise HostConfigError(
+                f"Kimi Code starts hooks through a shell, and the path {word!r} can't be"
+                " quoted safely; move the data directory with CLAUDE_MEM_DATA_DIR"
+            )
+    if os.name == "nt":
+        return " ".join(f'"{word}"' if " " in word else word for word in argv)
+    return shlex.join(argv)
+
+
+def block_of(argv: Sequence[str]) -> str:
+    """The text of our tables. A JSON string is a TOML string, too."""
+    tables = []
+    for event, timeout in TIMEOUTS.items():
+        command = json.dumps(shell_words([*argv, HOST, event]), ensure_ascii=False)
+        lines = (f'event = "{event}"', f"command = {command}", f"timeout = {timeout}")
+        tables.append("\n".join(("[[hooks]]", *lines)))
+    return "\n\n".join(tables)
+
+
+class KimiInstaller:
+    """Puts our hooks into `config.toml` and takes them out again."""
+
+    def status(self, setup: HostSetup) -> HostStatus:
+        """Whether Kimi Code is here, whether we are in it, and what is wrong."""
+        config = config_of(setup)
+        problems: tuple[str, ...] = ()
+        events: set[str] = set()
+        try:
+            text = decode(read_config(config) or b"", config)
+            tables = parsed(text, config).get("hooks")
+            rows = tables if isinstance(tables, list) else []
+            events = {str(t.get("event")) for t in rows if isinstance(t, dict) and is_ours(t)}
+        except HostConfigError as error:
+            problems = (str(error),)
+        program = shutil.which("kimi", path=setup.env.get("PATH"))
+        return HostStatus(
+            detected=bool(program) or os.path.isdir(home_of(setup)),
+            installed=events >= set(TIMEOUTS),
+            config=config,
+            problems=problems,
+        )
+
+    def install(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The config with our hooks; nothing when they are there already.
+
+        Raises:
+            HostConfigError: the file can't be edited; it is left as it is.
+        """
+        config = config_of(setup)
+        before = read_config(config)
+        after = _with(before, config, block_of(setup.argv))
+        return _change(config, before, after)
+
+    def uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The config as it was, or without our part where others wrote meanwhile.
+
+        Raises:
+            HostConfigError: the file can't be edited; it is left as it is.
+        """
+        config = config_of(setup)
+        now = read_config(config)
+        if now is None:
+            return []
+        body = BLOCK.body(decode(now, config))
+        if body is not None:
+            proven, before = restored(
+                setup.data_dir, config, now, lambda old: _with(old, config, body)
+            )
+            if proven:
+                return _change(config, now, before)
+        left = encode(BLOCK.take(decode(now, config), config), config)
+        empty = not left.strip() and was_made(setup.data_dir, config)
+        return _change(config, now, None if empty else left)
+
+
+def _with(content: bytes | None, config: str, body: str) -> bytes:
+    return encode(BLOCK.put(decode(content or b"", config), body, config), config)
+
+
+def _change(config: str, before: bytes | None, after: bytes | None) -> list[FileChange]:
+    return [] if before == after else [FileChange(path=config, before=before, after=after)]

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from claude_mem_core.testing import HostContract, InstallerContract
+from claude_mem_core.types import EventKind
+
+DIRTY = [
+    b"x = 1",
+    b"x = 1\n",
+    b"# mine\n\n[models.fake]\nname = 'x' # why\n\n\n",
+    b'\xef\xbb\xbfdefault_model = "k"\r\n[a]\r\nb = [1,\r\n 2]\r\n',
+    b"[[hooks]]\nevent = 'Stop'\ncommand = 'say done'\n\n[other]\ny = 2\n",
+]
+
+
+class TestKimi(HostContract):
+    plugin = "host.kimi"
+    payloads = Path(__file__).parent / "examples"
+    kinds = frozenset(
+        {
+            EventKind.SESSION_STARTED,
+            EventKind.PROMPT_SENT,
+            EventKind.TOOL_USED,
+            EventKind.TOOL_FAILED,
+            EventKind.TURN_ENDED,
+            EventKind.SUBAGENT_ENDED,
+        }
+    )
+
+
+class TestKimiInstaller(InstallerContract):
+    plugin = "host.kimi"
+    config = ".kimi-code/config.toml"
+    contents = DIRTY
+    unreadable = (b"x =", b"[a\n", b"\xff\xfe", b"hooks = []\n", b"[hooks]\na = 1\n")
