@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import apsw
 import attrs
 
-from claude_mem_core.convert import event_from_json, event_to_json
-from claude_mem_core.store import counters, fetch, sessions, text, tools, turns
+from claude_mem_core.store import counters, fetch, payload, sessions, text, tools, turns
 from claude_mem_core.store.entry import Entry, Receipt
-from claude_mem_core.types import Event, EventKind, StoredEvent, Trust
+from claude_mem_core.types import EventKind, StoredEvent, Trust
 
 __all__ = ["Entry", "Receipt", "accept", "fill_answer", "load_events"]
 
@@ -22,10 +19,11 @@ ENDS = frozenset({EventKind.TURN_ENDED, EventKind.TURN_FAILED})
 FRAME = frozenset({EventKind.SESSION_STARTED, EventKind.SESSION_ENDED, EventKind.COMPACTING})
 
 COLUMNS = "id, coalesce(session_db_id, 0), prompt_number, state, reason"
-BY_DELIVERY = f"""
-  SELECT {COLUMNS} FROM events WHERE id = (SELECT event_id FROM deliveries WHERE key = ?)
+KNOWN = f"""
+  SELECT {COLUMNS} FROM events WHERE id = coalesce(
+    (SELECT event_id FROM deliveries WHERE key = ?1),
+    (SELECT id FROM events WHERE key = ?2))
 """
-BY_KEY = f"SELECT {COLUMNS} FROM events WHERE key = ?"
 BY_ID = f"SELECT {COLUMNS} FROM events WHERE id = ?"
 INSERT = """
   INSERT INTO events (key, host, kind, session, session_db_id, prompt_number, agent_id,
@@ -84,27 +82,24 @@ def load_events(
 
 def fill_answer(conn: apsw.Connection, event_id: int, answer: str) -> bool:
     """Give a stored event the final answer it lacks; False when it has one."""
-    payload = fetch.value(conn, "SELECT payload FROM events WHERE id = ?", event_id)
-    if payload is None:
+    kept = fetch.value(conn, "SELECT payload FROM events WHERE id = ?", event_id)
+    if kept is None:
         return False
-    event = event_from_json(payload)
+    event = payload.unpack(kept)
     if event.answer:
         return False
-    filled = _payload(attrs.evolve(event, answer=answer))
+    filled = payload.pack(attrs.evolve(event, answer=answer))
     conn.execute("UPDATE events SET payload = ? WHERE id = ?", (filled, event_id))
     return True
 
 
 def _known(conn: apsw.Connection, entry: Entry) -> Receipt | None:
-    if entry.delivery_key:
-        receipt = _receipt(conn, BY_DELIVERY, text.safe(entry.delivery_key))
-        if receipt is not None:
-            return receipt
-    return _receipt(conn, BY_KEY, text.safe(entry.event_key))
+    """By its delivery, whatever it holds now, else by its key."""
+    return _receipt(conn, KNOWN, text.safe(entry.delivery_key), text.safe(entry.event_key))
 
 
-def _receipt(conn: apsw.Connection, sql: str, key: str | int) -> Receipt | None:
-    row = fetch.row(conn, sql, key)
+def _receipt(conn: apsw.Connection, sql: str, *keys: str | int) -> Receipt | None:
+    row = fetch.row(conn, sql, *keys)
     if row is None:
         return None
     number, session, prompt, state, reason = row
@@ -125,7 +120,7 @@ def _repeated(conn: apsw.Connection, entry: Entry, known: Receipt | None) -> Rec
     if session is None or session.id != known.session_db_id:
         return known
     sessions.apply(conn, session, entry)
-    if tools.has_row(entry.event):
+    if payload.has_tool_row(entry.event):
         tools.add(conn, session, entry, known.event_id, known.prompt_number)
     if entry.event.answer:
         fill_answer(conn, known.event_id, entry.event.answer)
@@ -171,7 +166,7 @@ def _hang(
             for follower in turns.add_private(conn, session, entry):
                 hide(conn, follower, "private")
         return
-    if tools.has_row(event):
+    if payload.has_tool_row(event):
         tools.add(conn, session, entry, event_id, number)
     if entry.state == "pending":
         _enqueue(conn, session, entry, event_id, number)
@@ -194,30 +189,9 @@ def _insert(
         text.safe(entry.event_key), event.host, event.kind.value, text.safe(event.session_id),
         session.id if session else None, number, text.maybe(event.agent_id), entry.at_ms,
         entry.now_ms, (text.safe(event.cwd) or None) if kept else None,
-        _payload(event) if kept else None, entry.trust.value, entry.state, entry.reason,
+        payload.pack(event) if kept else None, entry.trust.value, entry.state, entry.reason,
     ))  # fmt: skip
     return conn.last_insert_rowid()
-
-
-def _payload(event: Event) -> str:
-    """What the journal keeps: prompts and what tools read and said have their own tables."""
-    tool = event.tool
-    if tool is not None:
-        error = text.cut(text.safe(tool.error)).text if tool.error else tool.error
-        keep = None if tools.has_row(event) else tool.input
-        tool = attrs.evolve(tool, input=keep, output=None, error=error)
-    changes: dict[str, Any] = {"tool": tool, "prompt": None}
-    cuts: dict[str, Any] = {}
-    for name in ("answer", "error"):
-        value = getattr(event, name)
-        if value and len(value) > text.LIMIT // 4:
-            cut = text.cut(text.safe(value))
-            changes[name] = cut.text
-            if cut.shortened:
-                cuts[name] = {"bytes": cut.size, "sha256": cut.hash}
-    if cuts:
-        changes["extra"] = {**event.extra, "cut": cuts}
-    return text.safe(event_to_json(attrs.evolve(event, **changes)))
 
 
 def _delivered(conn: apsw.Connection, entry: Entry, event_id: int) -> None:
@@ -248,11 +222,11 @@ def _enqueue(
 
 
 def _stored(
-    conn: apsw.Connection, event_id: int, key: str, payload: str, number: int, trust: str,
+    conn: apsw.Connection, event_id: int, key: str, kept: str, number: int, trust: str,
     prompt: str | None,
 ) -> StoredEvent:  # fmt: skip
-    event = event_from_json(payload)
-    if tools.has_row(event):
+    event = payload.unpack(kept)
+    if payload.has_tool_row(event):
         event = tools.joined(conn, event, key)
     if prompt is not None:
         event = attrs.evolve(event, prompt=prompt)

@@ -13,8 +13,6 @@ from claude_mem_core.store.entry import Entry
 from claude_mem_core.store.sessions import Known
 from claude_mem_core.types import Event, EventKind, ToolUse
 
-KINDS = frozenset({EventKind.TOOL_USED, EventKind.TOOL_FAILED, EventKind.FILE_EDITED})
-
 # A replay fills what is empty and changes nothing else.
 INSERT = """
   INSERT INTO tool_uses (tool_use_id, content_session_id, memory_session_id, session_db_id,
@@ -34,11 +32,6 @@ FIND = """
   SELECT tool_input, tool_response FROM tool_uses
   WHERE platform_source = ? AND content_session_id = ? AND tool_use_id = ?
 """
-
-
-def has_row(event: Event) -> bool:
-    """Whether the event is the use of a tool that the index keeps."""
-    return event.tool is not None and event.kind in KINDS
 
 
 def add(
