@@ -9,6 +9,7 @@ import anyio
 import attrs
 from anyio.abc import TaskGroup
 
+from claude_mem_core.extensions import registry_of
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.adapters import Adapters
 from claude_mem_core.pipeline.answer import Answers
@@ -18,10 +19,9 @@ from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Cleaners, Recorder
-from claude_mem_core.plugins.registry import Registry, open_registry
+from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store, meta
-from claude_mem_core.types import Setting
 
 
 @attrs.define
@@ -42,29 +42,6 @@ class Services:
     answers: Answers
     deliverer: Deliverer
     tasks: TaskGroup
-
-
-def declared(registry: Registry) -> list[Setting]:
-    """The core's settings and those of the installed plugins."""
-    from claude_mem_core.settings import CORE
-
-    ours = {setting.key for setting in CORE}
-    theirs = (s for s in registry.records("mem_settings", Setting) if s.key not in ours)
-    return [*CORE, *theirs]
-
-
-def registry_of(paths: Paths) -> tuple[SettingsSource, Registry]:
-    """Settings first (they may block plugins), then the plugins."""
-    import os
-
-    first = SettingsSource(paths).current()
-    registry = open_registry(
-        paths,
-        blocked=first["CLAUDE_MEM_PLUGINS_BLOCKED"],
-        no_plugins=os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1",
-        strict=first["CLAUDE_MEM_PLUGINS_STRICT"],
-    )
-    return SettingsSource(paths, declared(registry)), registry
 
 
 @asynccontextmanager

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 __all__ = ["Plugin", "Registry", "State", "open_registry"]
 
 log = logging.getLogger(__name__)
+# Without a handler Python prints warnings to the terminal as they are; a plugin's error
+# is a stranger's text. Who wants the log sets a handler, as the worker does.
+log.addHandler(logging.NullHandler())
 R = TypeVar("R")
 
 IMPORT_LIMIT = 10.0
@@ -272,14 +275,17 @@ def open_registry(
     blocked: Iterable[str] = (),
     no_plugins: bool = False,
     *,
-    strict: bool = False,
+    strict: bool | None = False,
 ) -> Registry:
     """The registry of the installed plugins, under the user's policy.
 
-    `strict` is the setting CLAUDE_MEM_PLUGINS_STRICT. `mem --no-plugins` is heard
-    through CLAUDE_MEM_NO_PLUGINS. Nothing is imported yet.
+    `strict` is the setting CLAUDE_MEM_PLUGINS_STRICT; None, when it can't be read, is
+    strict if anything was ever allowed. `mem --no-plugins` is heard through
+    CLAUDE_MEM_NO_PLUGINS. Nothing is imported yet.
     """
     policy = read_policy(paths.plugin_policy)
+    if strict is None:
+        strict = bool(policy.allowed)
     packages = installed(paths.plugin_index).packages
     return Registry(
         index_entries(paths.plugin_index),
