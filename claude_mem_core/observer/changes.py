@@ -1,0 +1,244 @@
+"""What was done to a file, in words: places, old and new, what is new in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import attrs
+
+from claude_mem_core.observer import code
+from claude_mem_core.observer.deltas import Delta, deltas, of_hunks
+from claude_mem_core.observer.files import Attempt, File
+from claude_mem_core.observer.text import around, clip, comma, squash, unique
+
+SIDE = 90  # characters of one side of a change
+PIECES = 5
+PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|org|tex|html?)$|(?:^|/)(?:README|CHANGELOG|NOTES|TODO)", re.IGNORECASE)
+TESTS = re.compile(r"(?:^|/)(?:tests?|spec|__tests__|e2e)/|[._-](?:test|spec)s?\.\w+$|(?:^|/)test_|(?:Test|Tests|Spec|IT)\.\w+$|_(?:test|spec)\.\w+$")
+TEST_NAME = re.compile(
+    r"""(?mx) ^\s*(?:async\s+)?def\s+(test_\w+) | ^\s*(?:it|test|specify|scenario)(?:\.\w+)*\(\s*["'`]([^"'`\n]{3,120})
+      | ^\s*(?:it|test|scenario)\s+["']([^"'\n]{3,120})["'] | ^func\s+((?:Test|Benchmark)\w+)\(
+      | ^\s*(?:async\s+)?fn\s+(\w+)\(\)\s*(?:->.*)?\{ | ^\s*fun\s+`([^`\n]{3,120})` | ^\s*(?:public\s+)?(?:async\s+)?(?:void|Task)\s+(\w+)\("""
+)
+COLUMN = re.compile(r"^\s*[\"`]?([a-z_]\w*)[\"`]?\s+[a-z]", re.IGNORECASE)
+KEY = re.compile(r"(?i)^\s*(?:primary key|unique|foreign key|constraint)\b.*?\(([^)]+)\)")
+TABLE = re.compile(r"(?i)\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?[\"`]?([\w.]+)")
+WORDISH = re.compile(r"[\w.$@/%-]")
+
+
+@attrs.frozen
+class Change:
+    """What became of one file.
+
+    Attributes:
+        verb: added, changed, deleted, rewritten by a command.
+        pieces: each place in words, most telling first.
+        short: the one place that tells most, for a sentence; may be empty.
+        remarks: what comments in the new text say.
+        names: what it defines or touches.
+    """
+
+    path: str
+    verb: str
+    pieces: tuple[str, ...] = ()
+    short: str = ""
+    remarks: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    renamed: tuple[str, str] | None = None
+
+    @property
+    def fact(self) -> str:
+        """The change as one fact."""
+        head = f"{self.path} ({self.verb})" if self.verb != "changed" else self.path
+        said = "; ".join(self.pieces)
+        remark = f" (comment: {clip(self.remarks[0], 140)})" if self.remarks else ""
+        return f"{head}: {said}{remark}" if said or remark else f"{head}"
+
+
+def describe(file: File) -> Change:
+    """A changed file in words."""
+    if file.deleted:
+        return Change(file.path, "deleted")
+    if file.created:
+        return _created(file)
+    found = deltas(file)
+    if not found:
+        by = f"rewritten by `{clip(file.writers[-1], 60)}`" if file.writers else "changed"
+        return Change(file.path, by)
+    return _edited(file.path, found)
+
+
+def _created(file: File) -> Change:
+    lines = (file.now or "").splitlines() or [n for h in file.hunks for n in h.new.splitlines()]
+    names = tuple(code.definitions(lines))
+    if PROSE.search(file.path):
+        pieces: Sequence[str] = _prose(lines, 6, 700)
+    elif TESTS.search(file.path):
+        pieces = _tests(lines)
+    else:
+        pieces = _new_code(lines, names)
+    remarks = tuple(code.comments(lines)[:2]) if not PROSE.search(file.path) else ()
+    short = comma(names, 3) if names else clip(pieces[0], 60) if pieces else ""
+    return Change(file.path, "new", tuple(pieces), short, remarks, names)
+
+
+def _tests(lines: Sequence[str]) -> list[str]:
+    """The names of the tests in the lines."""
+    found = [next(g for g in m.groups() if g) for m in TEST_NAME.finditer("\n".join(lines)[:50_000])]
+    return [f"tests {comma([f'`{clip(n, 70)}`' for n in unique(found)], 6)}"] if found else []
+
+
+def _new_code(lines: Sequence[str], names: Sequence[str]) -> list[str]:
+    tables = _tables(lines)
+    heads = [f"defines {comma(names, 5)}"] if names and not tables else []
+    rest = [ln for ln in lines if not (tables and (COLUMN.match(ln) or KEY.match(ln) or TABLE.search(ln)))]
+    picked = code.telling_lines(rest, 5, 330)
+    return [*tables, *heads, *(f"`{line}`" for line in picked)]
+
+
+def _tables(lines: Sequence[str]) -> list[str]:
+    """`create table` as a sentence: columns and keys."""
+    found, at = [], 0
+    while at < len(lines):
+        match = TABLE.search(lines[at])
+        if not match:
+            at += 1
+            continue
+        columns, keys = [], []
+        at += 1
+        while at < len(lines) and not lines[at].strip().startswith(")"):
+            if key := KEY.match(lines[at]):
+                keys.append(squash(key.group(1)))
+            elif column := COLUMN.match(lines[at]):
+                columns.append(column.group(1))
+            at += 1
+        unique_by = f", unique by ({'; '.join(keys)})" if keys else ""
+        found.append(f"table {match.group(1)} with columns {comma(columns, 9)}{unique_by}")
+    return found if all("columns " in f and not f.endswith("columns ") for f in found) else []
+
+
+def _prose(lines: Sequence[str], most: int, chars: int) -> list[str]:
+    """Headings and sentences of a document, those with figures or choices first."""
+    told = [squash(re.sub(r"^[\s#*>-]+", "", line)) for line in _joined(lines)]
+    told = [line for line in told if len(line) > 3]
+    ranked = sorted(range(len(told)), key=lambda i: (-_prose_weight(told[i], i), i))
+    picked: list[int] = []
+    for i in ranked[:most]:
+        if sum(len(told[p]) for p in picked) + len(told[i]) <= chars:
+            picked.append(i)
+    return [clip(told[i], 330) for i in sorted(picked)]
+
+
+def _joined(lines: Sequence[str]) -> list[str]:
+    """Wrapped lines of a paragraph or list item as one line."""
+    out: list[str] = []
+    for line in lines:
+        goes_on = out and line.strip() and out[-1].strip() and not re.match(r"\s*(?:[#>*+-]|\d+\.)", line)
+        if goes_on and not out[-1].lstrip().startswith("#"):
+            out[-1] += " " + line.strip()
+        else:
+            out.append(line)
+    return out
+
+
+def _prose_weight(line: str, at: int) -> int:
+    figures = len(re.findall(r"\d+", line))
+    return min(figures, 3) * 2 + (3 if at == 0 else 0) + min(len(line) // 40, 3)
+
+
+def _edited(path: str, found: Sequence[Delta]) -> Change:
+    if TESTS.search(path) and (named := _tests([line for d in found for line in d.new])):
+        return Change(path, "changed", tuple(named), "", (), ())
+    parts = [(_delta_weight(d), piece(d, prose=bool(PROSE.search(path)))) for d in found]
+    ranked = sorted((p for p in parts if p[1]), key=lambda p: -p[0])
+    ranked = [p for p in ranked if p[0] > 3] or ranked
+    kept = {id(p) for p in ranked[:PIECES]}
+    pieces = unique(text for part in parts if id(part) in kept for text in (part[1],))
+    added = [line for d in found for line in d.new]
+    removed = {c for d in found for c in code.comments(d.old)}
+    remarks = [] if PROSE.search(path) else [c for c in code.comments(added) if c not in removed]
+    names = unique([*(d.inside for d in found), *code.definitions(added)])
+    return Change(
+        path, "changed", tuple(pieces), clip(ranked[0][1], 150) if ranked else "",
+        tuple(remarks[:2]), tuple(names), _renamed(found),
+    )  # fmt: skip
+
+
+def _delta_weight(delta: Delta) -> int:
+    lines = [*delta.new, *delta.old]
+    return max((code.weight(line) for line in lines), default=0) + (2 if delta.old and delta.new else 0)
+
+
+def piece(delta: Delta, *, prose: bool = False) -> str:
+    """One place of a change in words; empty when it tells nothing."""
+    old = [line for line in delta.old if line.strip()]
+    new = [line for line in delta.new if line.strip()]
+    old_code = old if prose else [line for line in old if not code.comment(line)]
+    new_code = new if prose else [line for line in new if not code.comment(line)]
+    where = f"{delta.inside}: " if delta.inside and not _says(delta, old_code, new_code) else ""
+    if prose:
+        told = _prose(new, 2, 300)
+        return f"added: {' '.join(told)}" if told else ""
+    if len(old_code) == 1 and len(new_code) == 1:
+        return where + pair(old_code[0], new_code[0])
+    return where + _lists(old_code, new_code) if old_code or new_code else ""
+
+
+def _says(delta: Delta, old: Sequence[str], new: Sequence[str]) -> bool:
+    """Whether the name of the place stands in the quoted lines anyway."""
+    return any(delta.inside in line for line in (*old[:2], *new[:2]))
+
+
+def pair(old: str, new: str) -> str:
+    """`old` → `new`, cut to about the part that differs."""
+    a, b = code.shown(old), code.shown(new)
+    if a == b:
+        return ""
+    head, tail = _ends(a, b)
+    left = around(a, head, len(a) - tail, SIDE)
+    right = around(b, head, len(b) - tail, SIDE)
+    return f"`{clip(left, 200)}` → `{clip(right, 240)}`"
+
+
+def _ends(a: str, b: str) -> tuple[int, int]:
+    """How many characters two lines share at both ends, whole words only."""
+    most = min(len(a), len(b))
+    head = 0
+    while head < most and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    while head and WORDISH.match(a[head - 1]):
+        head -= 1
+    while tail and WORDISH.match(a[-tail]):
+        tail -= 1
+    return head, tail
+
+
+def _lists(old: Sequence[str], new: Sequence[str]) -> str:
+    gone = code.telling_lines(old, 1 if new else 2, SIDE)
+    come = code.telling_lines(new, 4, 300)
+    after = "; ".join(f"`{line}`" for line in come)
+    before = "; ".join(f"`{line}`" for line in gone)
+    if before and after:
+        return f"{before} → {after}"
+    return f"added {after}" if after else f"removed {before}" if before else ""
+
+
+def _renamed(found: Sequence[Delta]) -> tuple[str, str] | None:
+    """A definition that has another name now."""
+    for delta in found:
+        old, new = code.definitions(delta.old), code.definitions(delta.new)
+        gone = [n for n in old if n not in new]
+        come = [n for n in new if n not in old]
+        if len(gone) == 1 and come:
+            return gone[0], come[0]
+    return None
+
+
+def tried(attempt: Attempt) -> str:
+    """What an attempt had changed, without the reasons its comments gave."""
+    parts = [piece(d) for d in of_hunks(attempt.hunks)]
+    return "; ".join(unique(p for p in parts if p))[:300]

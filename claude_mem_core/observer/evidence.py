@@ -1,0 +1,180 @@
+"""The lines of a turn's output and reading that bear on what was said and done."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from claude_mem_core.observer import code
+from claude_mem_core.observer.commands import PROOF, QUIET, Sort
+from claude_mem_core.observer.outcomes import ERRORS
+from claude_mem_core.observer.report import report
+from claude_mem_core.observer.speech import is_order
+from claude_mem_core.observer.steps import Act, Step
+from claude_mem_core.observer.text import clip, names, squash, words
+from claude_mem_core.observer.turn import Run, Turn
+from claude_mem_core.types import Trust
+
+ENOUGH = 3.0
+PER_STEP = 2
+LONGEST = 200
+FILE_LINES = 3_000
+HIT = re.compile(r"^([^\s:]+\.\w+):(\d+)[:-]\s*(.*)$")
+ROW = re.compile(r"^([0-9a-f]{7,12})\s+(.+)$")
+DULL = frozenset(
+    ["this", "that", "with", "from", "have", "been", "were", "will", "would", "could", "should", "there", "their", "which", "when", "then", "than", "they", "them", "what", "into", "onto", "over", "under", "after", "before", "about", "some", "each", "every", "other", "only", "also", "just", "more", "most", "such", "very", "same", "here", "dass", "eine", "einer", "einen", "nicht", "auch", "oder", "wird", "werden", "sind", "haben", "noch", "aber", "nach", "über", "beim", "wenn", "dann", "para", "como", "mais", "isso", "este", "esta", "pelo", "pela", "quando", "file", "files", "line", "lines", "code", "test", "tests", "true", "false", "null", "none", "return", "const"]
+)
+
+
+@attrs.frozen
+class Evidence:
+    """One line that bears on the turn, with where it comes from."""
+
+    step: Step
+    source: str
+    line: str
+    score: float
+
+    @property
+    def text(self) -> str:
+        """The line with its source, in the form of a report."""
+        return f"{self.source}: {self.line}" if self.source else self.line
+
+
+@attrs.frozen
+class _Candidate:
+    step: Step
+    source: str
+    line: str
+    bonus: float
+
+
+class Finder:
+    """Weighs lines by the names and words they share with what was said and done."""
+
+    def __init__(self, turn: Turn, topics: Iterable[str]) -> None:
+        said = list(topics)
+        self._names = {n.casefold() for text in said for n in names(text)} | turn.keys
+        self._words = {w[:7] for text in (*said, turn.prompt, turn.answer) for w in _content(text)}
+        self._all = list(_candidates(turn, self._names))
+        self._spread = Counter(n for c in self._all for n in _own_names(c))
+
+    def best(self, most: int, *, foreign: bool = False) -> list[Evidence]:
+        """Up to `most` lines, in the order of the turn."""
+        wanted = [c for c in self._all if (c.step.trust is Trust.FOREIGN) is foreign]
+        if foreign:
+            wanted = [c for c in wanted if not is_order(c.line)]
+        weighed = [(self._score(c), -i, c) for i, c in enumerate(wanted)]
+        weighed = [w for w in weighed if w[0] >= ENOUGH]
+        chosen = _spread_out(sorted(weighed, key=lambda w: (-w[0], -w[1])), most)
+        chosen.sort(key=lambda w: -w[1])
+        return [Evidence(c.step, c.source, clip(c.line, LONGEST), s) for s, _, c in chosen]
+
+    def _score(self, candidate: _Candidate) -> float:
+        shared = [n for n in _own_names(candidate) if n in self._names]
+        score = sum(3.0 if self._spread[n] <= 3 else 1.2 if self._spread[n] <= 10 else 0.4 for n in shared)
+        text = f"{candidate.source} {candidate.line}"
+        common = {w[:7] for w in _content(text)} & self._words
+        return min(score, 7.0) + 0.7 * min(len(common), 4) + candidate.bonus
+
+
+def _own_names(candidate: _Candidate) -> set[str]:
+    found = {n.casefold() for n in names(candidate.line)}
+    return found | {part for n in found for part in re.split(r"[^\w]+", n) if len(part) > 3}
+
+
+def _content(text: str) -> set[str]:
+    return {w for w in words(text) if len(w) > 3 and w not in DULL and not w.isdigit()}
+
+
+def _spread_out(
+    weighed: list[tuple[float, int, _Candidate]], most: int
+) -> list[tuple[float, int, _Candidate]]:
+    """The best, at most two of one step, no line twice."""
+    chosen: list[tuple[float, int, _Candidate]] = []
+    per_step: Counter[int] = Counter()
+    seen: set[str] = set()
+    for item in weighed:
+        step, key = item[2].step.index, squash(item[2].line).casefold()
+        if len(chosen) < most and per_step[step] < PER_STEP and key not in seen:
+            chosen.append(item)
+            per_step[step] += 1
+            seen.add(key)
+    return chosen
+
+
+def _candidates(turn: Turn, keys: set[str]) -> Iterator[_Candidate]:
+    runs = {r.index: r for r in turn.runs}
+    edited = {f.path for f in turn.changed}
+    for step in turn.steps:
+        if step.agent or step.interrupted:
+            continue
+        if step.index in runs:
+            yield from _of_run(turn, step)
+        elif step.act is Act.READ and not step.failed and step.path not in edited:
+            yield from _of_file(step, keys)
+        elif step.act is Act.SEARCH and not step.failed:
+            yield from _of_hits(step)
+        elif step.act in (Act.ASK, Act.FETCH) and not step.failed:
+            yield from _of_answer(step)
+
+
+def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
+    run = next(r for r in turn.runs if r.index == step.index)
+    if run.sort in PROOF or run.sort in UNASKED or not run.outcome.ok or _is_stat(run):
+        return
+    lines = report(run)
+    near = 1.0 if _before_change(turn, step) else 0.0
+    for line in lines:
+        hit = HIT.match(line)
+        source = "" if hit or " answered " in line else _source(run)
+        bonus = near + (2.0 if len(lines) <= 2 and run.sort not in QUIET else 0.0) - (run.sort in QUIET)
+        loud = any(p.search(line) for p in ERRORS[:4]) or "ERROR" in line or "CRITICAL" in line
+        yield _Candidate(step, source, line, bonus + (3.0 if loud else 0.0))
+
+
+UNASKED = {Sort.SAVE, Sort.UNDO, Sort.FILES, Sort.STAGE, Sort.INSTALL}
+
+
+def _is_stat(run: Run) -> bool:
+    """Git's own view of the work tree: it says nothing that the edits do not say."""
+    words = run.job.main.words
+    return words[:1] == ("git",) and (
+        words[1:2] in (("status",), ("branch",)) or "--stat" in words or words[1:2] == ("diff",)
+    )
+
+
+def _source(run: Run) -> str:
+    if run.sort is Sort.DATABASE:
+        return " ".join(w for w in run.job.main.args[:2] if " " not in w) or run.job.main.program
+    return run.label
+
+
+def _before_change(turn: Turn, step: Step) -> bool:
+    """Whether a lasting change followed soon: the step may have shown the way."""
+    lasting = {h.first for f in turn.changed for h in f.hunks}
+    return any(step.index < at <= step.index + 2 for at in lasting)
+
+
+def _of_file(step: Step, keys: set[str]) -> Iterator[_Candidate]:
+    for line in step.text.split("\n")[:FILE_LINES]:
+        found = {n.casefold() for n in names(line)} if line.strip() else set()
+        if found & keys and code.weight(line) > 1:
+            remark = code.comment(line)
+            yield _Candidate(step, f"{step.path} says", code.shown(remark or line), 0.5 if remark else -0.5)
+
+
+def _of_hits(step: Step) -> Iterator[_Candidate]:
+    for line in step.text.split("\n")[:200]:
+        if hit := HIT.match(line):
+            yield _Candidate(step, hit.group(1), code.shown(hit.group(3)), -0.5)
+
+
+def _of_answer(step: Step) -> Iterator[_Candidate]:
+    said = f"{step.server or step.tool} says"
+    lines = [line for line in step.text.split("\n")[:FILE_LINES] if line.strip()]
+    for line in lines[:200]:
+        yield _Candidate(step, said, squash(line), 2.0 if len(lines) <= 4 else 0.0)

@@ -1,0 +1,97 @@
+"""The summary of a finished turn: request, investigated, learned, completed, next steps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from claude_mem_core.observer.chains import Chain, problem
+from claude_mem_core.observer.changes import Change
+from claude_mem_core.observer.commands import PASSIVE, PROOF, Sort
+from claude_mem_core.observer.deadends import DeadEnd
+from claude_mem_core.observer.evidence import Evidence
+from claude_mem_core.observer.report import report
+from claude_mem_core.observer.speech import join, sorted_out
+from claude_mem_core.observer.steps import Act
+from claude_mem_core.observer.text import clip, comma, unique
+from claude_mem_core.observer.turn import Turn
+from claude_mem_core.types import SummaryDraft
+
+REQUEST = 800
+FIELD = 900
+
+
+def summary(
+    turn: Turn, changes: Sequence[Change], chains: Sequence[Chain], ends: Sequence[DeadEnd],
+    evidence: Sequence[Evidence], rules: Sequence[str],
+) -> SummaryDraft:  # fmt: skip
+    """The summary of the turn; the answer's sentences are shared out among its fields."""
+    speech = sorted_out("\n".join(text for _, text in turn.answers))
+    said = [f'The user: "{clip(r, 200)}"' for r in rules]
+    return SummaryDraft(
+        request=clip(turn.prompt, REQUEST),
+        investigated=_investigated(turn, chains, evidence),
+        learned=join([*speech.learned, *said], FIELD),
+        completed=join([*speech.done, *_work(turn, changes)], FIELD + 300),
+        next_steps=join(speech.left, FIELD),
+        notes=join([e.text for e in ends], FIELD),
+        files_read=tuple(read_files(turn)),
+        files_edited=tuple(f.path for f in turn.changed),
+        prompt_number=max((e.prompt_number for e in turn.batch.events), default=0),
+        events=tuple(e.id for e in turn.batch.events),
+        tokens=0,
+    )
+
+
+def read_files(turn: Turn, most: int = 10) -> list[str]:
+    """Files that were read and not changed, by the agent itself."""
+    changed = {f.path for f in turn.changed}
+    paths = [
+        s.path for s in turn.steps
+        if s.act is Act.READ and not s.failed and not s.agent and s.path and s.path not in changed
+    ]  # fmt: skip
+    return unique(paths)[:most]
+
+
+def _investigated(turn: Turn, chains: Sequence[Chain], evidence: Sequence[Evidence]) -> str:
+    looked = read_files(turn, 6)
+    parts = [f"Looked at {comma(looked, 6)}"] if looked else []
+    parts += [clip(problem(c.failure), 240) for c in chains[:3]]
+    parts += [clip(e.text, 200) for e in evidence[:5]]
+    return join(unique([*parts, *_ran(turn)]), FIELD)
+
+
+def _ran(turn: Turn) -> list[str]:
+    """Commands that did or measured something, each with its last word."""
+    told = []
+    for run in turn.runs:
+        quiet = run.sort in PASSIVE or run.sort in PROOF or run.sort in (Sort.SAVE, Sort.UNDO, Sort.FILES)
+        if quiet or not run.outcome.ok or run.step.agent:
+            continue
+        lines = report(run)
+        if lines:
+            told.append(f"`{clip(run.label, 50)}`: {clip(lines[-1], 120)}")
+    return told
+
+
+def _work(turn: Turn, changes: Sequence[Change]) -> list[str]:
+    parts = []
+    if changes:
+        parts.append(f"Changed: {comma((c.path for c in changes), 8)}")
+    proofs = [r for r in turn.runs if r.outcome.ok and r.sort in PROOF and r.outcome.counts and not r.step.agent]
+    if proofs:
+        parts.append(f"Last check: {proofs[-1].outcome.counts}")
+    return parts + commits(turn)
+
+
+def commits(turn: Turn) -> list[str]:
+    """Commits and pushes, with hash and subject."""
+    told = []
+    for run in turn.runs:
+        if run.sort is Sort.SAVE and run.outcome.ok and run.outcome.lines and not run.step.agent:
+            told.append(f"{_verb(run.job.main.words)}: {clip(run.outcome.lines[-1], 120)}")
+    return told
+
+
+def _verb(words: Sequence[str]) -> str:
+    verbs = {"commit": "Committed", "push": "Pushed", "merge": "Merged", "tag": "Tagged", "pull": "Pulled", "rebase": "Rebased"}
+    return next((verbs[w] for w in words[1:4] if w in verbs), "Saved")

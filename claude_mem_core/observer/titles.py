@@ -1,0 +1,62 @@
+"""Titles: specific, at most 12 words, never a tool's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from claude_mem_core.observer.speech import is_routine, sentences
+from claude_mem_core.observer.text import clip_words, names, squash
+
+WORDS = 12
+CHARS = 110
+LEAST = 8
+
+TOOLS = re.compile(r"^(?:bash|read|edit|write|grep|glob|agent|task|webfetch|websearch|todowrite|notebookedit|mcp__\w*)(?::|\b(?=\s))", re.IGNORECASE)
+# Words at the start that only say that something is done.
+LEAD = re.compile(
+    r"^\W*(?:(?:done|fixed|decision|yes|no|ok(?:ay)?|finished|ready|result|summary|cause found|root cause|cause|reproduced|committed|found|solved|note|important"
+    r"|fertig|erledigt|behoben|entscheidung|ja|nein|ergebnis|ursache|ursache gefunden|gefunden"
+    r"|pronto|feito|corrigido|decisão|sim|não|resultado|causa|causa encontrada"
+    r"|完了|修正しました|原因|結論|決定|はい|いいえ)\s*[:,.：、。!—–-]+\s*)+",
+    re.IGNORECASE,
+)
+FIRST_PERSON = re.compile(r"^(?:I(?:'ve| have)? (?:also |now )?|we (?:have )?)(?=[a-z]+(?:ed|t|n|de|lt)\b)", re.IGNORECASE)
+CLAUSE = re.compile(r"[;:,(–—]|\s-\s|、|，|；")
+
+
+def title(candidates: Iterable[str], topics: set[str]) -> str:
+    """The best of the candidates, cut to length; they come in order of preference."""
+    ranked = []
+    for at, candidate in enumerate(candidates):
+        text = trimmed(candidate)
+        if len(text) >= LEAST and not is_routine(text):
+            shared = sum(n.casefold() in topics for n in names(text))
+            ranked.append((min(shared, 2) - 0.4 * at, -at, text))
+    return max(ranked)[2] if ranked else ""
+
+
+def trimmed(text: str) -> str:
+    """A sentence as a title: no lead-in, no first person, at most 12 words."""
+    text = squash(text.replace("**", "").replace("`", ""))
+    text = LEAD.sub("", text)
+    bare = FIRST_PERSON.sub("", text)
+    text = bare[:1].upper() + bare[1:] if bare != text else text
+    text = TOOLS.sub(lambda m: f"The {m.group().rstrip(':').casefold()}", text)
+    return _shortened(text).rstrip(" .。;:,、")
+
+
+def _shortened(text: str) -> str:
+    """Cut at a clause where that leaves enough, else at the twelfth word."""
+    if len(text.split()) <= WORDS and len(text) <= CHARS:
+        return text
+    cut = clip_words(text, WORDS, CHARS)
+    ends = [m.start() for m in CLAUSE.finditer(cut) if len(cut[: m.start()].split()) >= 5]
+    wide = [m.start() for m in CLAUSE.finditer(cut) if m.start() >= 18 and not cut[:18].count(" ")]
+    at = (ends or wide or [0])[-1]
+    return cut[:at] if at else cut
+
+
+def from_text(text: str, most: int = 4) -> list[str]:
+    """The first sentences of a text as candidates."""
+    return sentences(text)[:most]

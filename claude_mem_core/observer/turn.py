@@ -1,0 +1,218 @@
+"""One turn of a session, read once: prompt, steps, runs, files, answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cached_property
+
+import attrs
+
+from claude_mem_core.observer import writes
+from claude_mem_core.observer.commands import PASSIVE, Job, Sort, job
+from claude_mem_core.observer.files import Attempt, File, Workspace
+from claude_mem_core.observer.outcomes import Outcome, outcome
+from claude_mem_core.observer.paths import without_root
+from claude_mem_core.observer.speech import is_protocol
+from claude_mem_core.observer.steps import Act, Step, steps
+from claude_mem_core.observer.text import names, squash
+from claude_mem_core.types import Batch, EventKind, StoredEvent, Trust
+
+INTERRUPTED = re.compile(r"(?m)^Exit code 1(?:30|43)\b|^\s*\^C\s*$")
+# A mistake in what was just written, of no interest once it works.
+SLIP = re.compile(
+    r"(?i)undefined\b|undeclared|is not (?:a function|defined)|not found in|unresolved|cannot find"
+    r"|syntax ?error|parse error|unexpected (?:token|indent|end)|import ?error|modulenotfound"
+    r"|name ?error|no such (?:module|method|name)|does not exist in|unused|expected (?:an?|one of|;|\))"
+    r"|attribute ?error|no module named|indentation|missing (?:semicolon|import|return)"
+)
+
+
+@attrs.frozen
+class Run:
+    """A step that ran a command."""
+
+    step: Step
+    job: Job
+    outcome: Outcome
+
+    @property
+    def index(self) -> int:
+        """Place of its step in the turn."""
+        return self.step.index
+
+    @property
+    def label(self) -> str:
+        """The command for people."""
+        return self.job.label
+
+    @property
+    def sort(self) -> Sort:
+        """What the command is for."""
+        return self.job.sort
+
+
+@attrs.frozen
+class Helper:
+    """What a sub-agent was asked and what it answered."""
+
+    asked: str
+    answer: str
+    event_id: int
+    trust: Trust
+    kind: str = ""
+
+
+@attrs.define
+class Turn:
+    """Everything an observer needs of a turn; made by `read`."""
+
+    batch: Batch
+    steps: list[Step]
+    runs: list[Run]
+    space: Workspace
+    prompt: str
+    prompt_id: int | None
+    answers: list[tuple[int, str]]
+    helpers: list[Helper]
+    fault: str = ""
+
+    @cached_property
+    def answer(self) -> str:
+        """The last final answer."""
+        return self.answers[-1][1] if self.answers else ""
+
+    @cached_property
+    def changed(self) -> list[File]:
+        """Files that differ at the end."""
+        return self.space.changed()
+
+    @cached_property
+    def attempts(self) -> list[Attempt]:
+        """What was tried and taken back."""
+        return self.space.attempts()
+
+    @cached_property
+    def failures(self) -> list[Run]:
+        """Runs that failed, apart from slips, interruptions and looking around."""
+        fresh = [f.path for f in self.space.files.values() if not f.existed]
+        return [
+            r for r in self.runs
+            if not r.outcome.ok and r.sort not in PASSIVE and not r.step.interrupted
+            and not _slip(r, fresh)
+        ]  # fmt: skip
+
+    @cached_property
+    def keys(self) -> set[str]:
+        """Names and values that the prompt and the answers speak of."""
+        said = [self.prompt, *(text for _, text in self.answers)]
+        return {n.casefold() for text in said for n in names(text)}
+
+    def after(self, run: Run) -> Run | None:
+        """The next run of the same thing."""
+        later = (r for r in self.runs if r.index > run.index and akin(run, r))
+        return next(later, None)
+
+    def healed(self, run: Run) -> Run | None:
+        """The next run of the same thing that went well."""
+        later = (r for r in self.runs if r.index > run.index and akin(run, r) and r.outcome.ok)
+        return next(later, None)
+
+
+def akin(one: Run, other: Run) -> bool:
+    """Whether two runs try the same thing, maybe wider or with other options."""
+    if one.sort is not other.sort or one.job.main.host != other.job.main.host:
+        return False
+    if one.job.kin == other.job.kin:
+        return True
+    return one.sort is Sort.TEST and one.job.main.program == other.job.main.program
+
+
+def read(batch: Batch) -> Turn:
+    """Read a batch; never raises for odd events."""
+    taken = steps(batch.events, batch.root)
+    runs = [_run(s) for s in taken if s.act is Act.RUN and s.command]
+    prompts = _prompts(batch.events)
+    return Turn(
+        batch=batch, steps=taken, runs=runs, space=_workspace(taken, batch.root),
+        prompt=without_root(prompts[-1][1], batch.root) if prompts else "",
+        prompt_id=prompts[-1][0] if prompts else None,
+        answers=_answers(batch), helpers=_helpers(batch.events, taken),
+        fault=next((e.event.error or "" for e in batch.events
+                    if e.event.kind is EventKind.TURN_FAILED), ""),
+    )  # fmt: skip
+
+
+def _run(step: Step) -> Run:
+    work = job(step.command)
+    result = outcome(step, work)
+    broken = bool(INTERRUPTED.search(step.text[:400]) or INTERRUPTED.search(step.text[-400:]))
+    return Run(attrs.evolve(step, interrupted=step.interrupted or broken), work, result)
+
+
+def _prompts(events: Sequence[StoredEvent]) -> list[tuple[int, str]]:
+    return [
+        (e.id, e.event.prompt)
+        for e in events
+        if e.event.kind is EventKind.PROMPT_SENT
+        and e.event.prompt
+        and not e.event.in_subagent
+        and not is_protocol(e.event.prompt)
+    ]
+
+
+def _answers(batch: Batch) -> list[tuple[int, str]]:
+    ends = (EventKind.TURN_ENDED, EventKind.TURN_FAILED)
+    return [
+        (e.id, without_root(e.event.answer, batch.root))
+        for e in batch.events
+        if e.event.kind in ends and e.event.answer and not e.event.in_subagent
+    ]
+
+
+def _helpers(events: Sequence[StoredEvent], taken: Sequence[Step]) -> list[Helper]:
+    """Answers of sub-agents, with what they had been asked where that is known."""
+    asked = [s for s in taken if s.act is Act.AGENT]
+    found = []
+    for stored in events:
+        event = stored.event
+        if event.kind is EventKind.SUBAGENT_ENDED and event.answer:
+            task = next((s.query for s in asked if event.agent_id and event.agent_id in s.text), "")
+            task = task or (asked[0].query if len(asked) == 1 else "")
+            found.append(Helper(task, event.answer, stored.id, stored.trust, event.agent_type or ""))
+    known = {squash(h.answer)[:200] for h in found}
+    for step in asked:
+        text = step.text.strip()
+        if _is_answer(step) and squash(text)[:200] not in known:
+            found.append(Helper(step.query, text, step.event_id, step.trust))
+    return found
+
+
+def _is_answer(step: Step) -> bool:
+    """A sub-agent that was waited for answers in the tool's result."""
+    return not step.failed and len(step.text) > 60 and not re.search(
+        r"async_launched|launched successfully|agent_id|agentId|working in the background", step.text
+    )
+
+
+def _workspace(taken: Sequence[Step], root: str) -> Workspace:
+    space = Workspace()
+    for step in taken:
+        if step.failed and step.act is not Act.RUN:
+            continue
+        for edit in step.edits:
+            space.edit(edit, step.index)
+        if step.act is Act.RUN and step.command and not step.failed:
+            writes.apply(space, job(step.command), step.index, root)
+    space.settle()
+    return space
+
+
+def _slip(run: Run, fresh: Sequence[str]) -> bool:
+    """A run that failed on a file written in this very turn, by a slip of the pen."""
+    result = run.outcome
+    text = " ".join((*result.errors, result.place))
+    if not SLIP.search(text):
+        return False
+    place = result.place.rsplit(":", 1)[0]
+    return any(path in text or (place and path.endswith(place)) for path in fresh)
