@@ -8,16 +8,22 @@ from claude_mem_core.settings import CORE, SettingsSource
 from claude_mem_core.types import Setting
 
 
-def registry_of(paths: Paths) -> tuple[SettingsSource, Registry]:
-    """Settings first (they may block plugins), then the plugins, then their settings."""
-    first = SettingsSource(paths).current()
+def registry_of(
+    paths: Paths, *, machine_env: bool = False
+) -> tuple[SettingsSource, Registry]:
+    """Settings first (they may block plugins), then the plugins, then their settings.
+
+    `machine_env`: the environment may hold settings of scope `machine`; only for a
+    worker that a person runs in the foreground.
+    """
+    first = SettingsSource(paths, machine_env=machine_env).current()
     registry = open_registry(
         paths,
         blocked=first["CLAUDE_MEM_PLUGINS_BLOCKED"],
         # A file that can't be read must not switch strict mode off.
         strict=None if first.broken else first["CLAUDE_MEM_PLUGINS_STRICT"],
     )
-    return SettingsSource(paths, declared(registry)), registry
+    return SettingsSource(paths, declared(registry), machine_env=machine_env), registry
 
 
 def declared(registry: Registry) -> list[Setting]:

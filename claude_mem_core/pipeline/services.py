@@ -45,13 +45,15 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(paths: Paths) -> AsyncIterator[Services]:
+async def open_services(
+    paths: Paths, *, machine_env: bool = False
+) -> AsyncIterator[Services]:
     """Open the store and start the tasks; on leaving, finish what is in hand.
 
     Raises:
         StoreError: the database can't be used; the text names the command to run.
     """
-    settings, registry = registry_of(paths)
+    settings, registry = registry_of(paths, machine_env=machine_env)
     store = Store.open(paths.database)
     try:
         async with anyio.create_task_group() as tasks:
