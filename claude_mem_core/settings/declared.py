@@ -1,4 +1,4 @@
-"""Every setting that the core knows, and those that plugins add."""
+"""Every setting that the core knows, and how people may name it."""
 
 from __future__ import annotations
 
@@ -31,14 +31,6 @@ CORE: tuple[Setting, ...] = (
     *SPOOL,
     *SECURITY,
 )
-
-
-def joined(more: Iterable[Setting]) -> tuple[Setting, ...]:
-    """The core's settings and `more`; a key that is taken stays its first owner's."""
-    by_key = {setting.key: setting for setting in CORE}
-    for setting in more:
-        by_key.setdefault(setting.key, setting)
-    return tuple(by_key.values())
 
 
 def full_key(name: str) -> str:
