@@ -13,7 +13,7 @@ __all__ = ["Entry", "Receipt", "accept", "fill_answer", "load_events"]
 
 DAY_MS = 86_400_000
 DELIVERIES_KEPT_MS = 7 * DAY_MS
-PRUNE_EVERY, PRUNE_MOST = 256, 1_000
+PRUNE_EVERY, PRUNE_MOST = 256, 320
 ENDS = frozenset({EventKind.TURN_ENDED, EventKind.TURN_FAILED})
 # These say nothing that a private turn would have to hide.
 FRAME = frozenset({EventKind.SESSION_STARTED, EventKind.SESSION_ENDED, EventKind.COMPACTING})

@@ -11,6 +11,7 @@ import attrs
 from claude_mem_core.errors import NotFound
 from claude_mem_core.store import counters, fetch, rows, sessions, text
 from claude_mem_core.store.draft import Made, evidence_of, keep_observation, keep_summary
+from claude_mem_core.store.forget import delete, delete_session
 from claude_mem_core.store.projects import ProjectRef
 from claude_mem_core.store.queue import Work
 from claude_mem_core.store.sessions import Session
@@ -24,6 +25,11 @@ from claude_mem_core.types import (
     Summary,
     Trust,
 )
+
+__all__ = [
+    "Kept", "delete", "delete_session", "keep", "observation", "observations",
+    "of_session", "prompt", "prompts", "save_manual", "session", "summaries", "summary",
+]  # fmt: skip
 
 TABLES = {
     DocKind.OBSERVATION: ("observations", rows.OBSERVATION, rows.observation),

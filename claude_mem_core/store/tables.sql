@@ -94,6 +94,7 @@ CREATE TABLE events (
 );
 CREATE INDEX idx_events_session ON events(session_db_id, prompt_number);
 CREATE INDEX idx_events_state ON events(state, reason);
+CREATE INDEX idx_events_host_at ON events(host, received_ms DESC);
 
 -- Delivery keys already answered: a repeated delivery is a duplicate whatever it holds.
 -- Keys begin with the time, so the oldest sort first and are pruned after a week.
@@ -229,6 +230,8 @@ CREATE TABLE user_prompts (
 CREATE INDEX idx_user_prompts_content ON user_prompts(content_session_id, prompt_number);
 CREATE INDEX idx_user_prompts_project ON user_prompts(project_id, created_at_epoch DESC, id DESC);
 CREATE INDEX idx_user_prompts_created_at ON user_prompts(created_at_epoch DESC, id DESC);
+CREATE INDEX idx_user_prompts_host
+  ON user_prompts(project_id, platform_source, created_at_epoch DESC, id DESC);
 
 -- The raw tool index. Input and output capped at 64 KB each, hash over the original.
 CREATE TABLE tool_uses (

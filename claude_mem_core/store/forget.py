@@ -1,0 +1,102 @@
+"""Deleting a memory, a prompt or a session with everything that hangs on it.
+
+What a memory was made from goes too, as far as no other memory rests on it: what
+somebody deletes must not come back when the events are observed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import apsw
+
+from claude_mem_core.errors import NotFound
+from claude_mem_core.store import counters, fetch
+from claude_mem_core.types import DocKind
+
+TABLES = {
+    DocKind.OBSERVATION: "observations",
+    DocKind.SUMMARY: "session_summaries",
+    DocKind.PROMPT: "user_prompts",
+}
+LONELY = """
+  SELECT event_id FROM evidence v WHERE kind = ?1 AND memory_id = ?2 AND NOT EXISTS (
+    SELECT 1 FROM evidence o WHERE o.event_id = v.event_id
+      AND (o.kind <> ?1 OR o.memory_id <> ?2))
+"""
+EMPTY = """
+  UPDATE events SET payload = json_object('kind', kind, 'host', host, 'session_id', session,
+    'at_ms', at_ms), cwd = NULL
+  WHERE id = ? AND payload IS NOT NULL
+"""
+MEMORIES = """
+  SELECT 'observation', id FROM observations WHERE session_db_id = ?1
+  UNION ALL SELECT 'summary', id FROM session_summaries WHERE session_db_id = ?1
+"""
+NAMES = {DocKind.SUMMARY: "Session"}
+
+
+def delete(conn: apsw.Connection, kind: DocKind, number: int) -> None:
+    """Delete one record. Search forgets it through the change log.
+
+    Raises:
+        NotFound: there is none of that id.
+    """
+    if fetch.row(conn, f"SELECT 1 FROM {TABLES[kind]} WHERE id = ?", number) is None:
+        name = NAMES.get(kind, kind.value.capitalize())
+        raise NotFound(f"{name} #{number} not found")
+    if kind is DocKind.PROMPT:
+        _prompt(conn, number)
+    else:
+        _memory(conn, kind.value, number, _lonely(conn, kind, number))
+    conn.execute(f"DELETE FROM {TABLES[kind]} WHERE id = ?", (number,))
+
+
+def delete_session(conn: apsw.Connection, session_db_id: int, now: int) -> None:
+    """Delete a session: its events, tool uses, prompts, memories and its waiting work.
+
+    Raises:
+        NotFound: there is none of that id.
+    """
+    if fetch.row(conn, "SELECT 1 FROM sdk_sessions WHERE id = ?", session_db_id) is None:
+        raise NotFound(f"Session #{session_db_id} not found")
+    for kind, number in fetch.rows(conn, MEMORIES, session_db_id):
+        _memory(conn, kind, number, ())
+    for table in ("tool_uses", "context_given"):
+        conn.execute(f"DELETE FROM {table} WHERE session_db_id = ?", (session_db_id,))
+    events = "SELECT count(*) FROM events WHERE session_db_id = ?"
+    counters.add(conn, "removed", now, int(fetch.value(conn, events, session_db_id)))
+    conn.execute("DELETE FROM sdk_sessions WHERE id = ?", (session_db_id,))
+
+
+def _lonely(conn: apsw.Connection, kind: DocKind, number: int) -> list[int]:
+    return [row[0] for row in fetch.rows(conn, LONELY, kind.value, number)]
+
+
+def _memory(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int]) -> None:
+    values = (kind, number)
+    conn.execute("DELETE FROM evidence WHERE kind = ? AND memory_id = ?", values)
+    conn.execute("DELETE FROM memory_files WHERE kind = ? AND memory_id = ?", values)
+    table = "observations" if kind == "observation" else "session_summaries"
+    conn.execute(f"UPDATE {table} SET superseded_by = NULL WHERE superseded_by = ?", (number,))
+    if kind == "observation":
+        sql = "UPDATE tool_uses SET observation_id = NULL WHERE observation_id = ?"
+        conn.execute(sql, (number,))
+    for event_id in lonely:
+        conn.execute("DELETE FROM tool_uses WHERE event_id = ?", (event_id,))
+        conn.execute(EMPTY, (event_id,))
+
+
+def _prompt(conn: apsw.Connection, number: int) -> None:
+    """The session keeps its first prompt's words beside; they go too."""
+    sql = "SELECT session_db_id, prompt_text FROM user_prompts WHERE id = ?"
+    session, words = fetch.row(conn, sql, number) or (0, "")
+    sql = "UPDATE sdk_sessions SET user_prompt = NULL WHERE id = ? AND user_prompt = ?"
+    conn.execute(sql, (session, words))
+
+
+def prune_changes(conn: apsw.Connection) -> int:
+    """Drop entries of the change log that every backend has followed; return how many."""
+    sql = """DELETE FROM changes WHERE seq <= (SELECT min(seq) FROM change_readers)"""
+    conn.execute(sql)
+    return conn.changes()
