@@ -14,12 +14,13 @@ from __future__ import annotations
 from claude_mem_core.editing.files import CONFIG_BYTES, read_config
 from claude_mem_core.editing.jsonedit import Json
 from claude_mem_core.editing.jsontext import Node
-from claude_mem_core.editing.restore import earlier, restored, was_made
+from claude_mem_core.editing.restore import Before, earlier, restored
 from claude_mem_core.editing.text import decode, encode
 from claude_mem_core.editing.tomlblock import TomlBlock
 
 __all__ = [
     "CONFIG_BYTES",
+    "Before",
     "Json",
     "Node",
     "TomlBlock",
@@ -28,5 +29,4 @@ __all__ = [
     "encode",
     "read_config",
     "restored",
-    "was_made",
 ]

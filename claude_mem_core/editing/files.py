@@ -109,7 +109,10 @@ def spot(path: str, inside: str | None = None, *, make: bool = False) -> Iterato
                 yield Spot(real, handle)
             return
         root = Path(os.path.realpath(inside))
-        real = root / os.path.relpath(path, inside)
+        steps = os.path.relpath(path, inside)
+        if os.pardir in Path(steps).parts:
+            raise HostConfigError(f"{path} is outside of {inside}; nothing was written")
+        real = root / steps
         with opened_inside(root, real.parent, make=make) as handle:
             yield Spot(real, handle)
     except FileNotFoundError:

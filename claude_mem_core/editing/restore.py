@@ -13,12 +13,15 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from claude_mem_core.editing.files import read_config
 from claude_mem_core.errors import MemError
 
 INDEX = "index.json"
 
 Edit = Callable[[bytes | None], bytes | None]
+Ours = Callable[[bytes], bool]
 
 
 def entries(data_dir: str) -> list[dict[str, Any]]:
@@ -31,16 +34,14 @@ def entries(data_dir: str) -> list[dict[str, Any]]:
     return [e for e in found if isinstance(e, dict)] if isinstance(found, list) else []
 
 
-def earlier(data_dir: str, path: str) -> list[bytes | None]:
-    """Contents that a file had before our changes, newest first; None: it did not exist."""
+def earlier(data_dir: str, path: str, ours: Ours | None = None) -> list[bytes | None]:
+    """Contents that a file had before our changes, newest first; None: it did not exist.
+
+    Those in which `ours` finds a part of ours are left out: they are from an upgrade.
+    """
     named = [e.get("backup") for e in entries(data_dir) if e.get("path") == path]
-    return [_backup(data_dir, name) for name in reversed(named) if _readable(data_dir, name)]
-
-
-def was_made(data_dir: str, path: str) -> bool:
-    """Whether the file is one that we made: there was none before our last change."""
-    known = earlier(data_dir, path)
-    return bool(known) and known[0] is None
+    found = [_backup(data_dir, name) for name in reversed(named) if _readable(data_dir, name)]
+    return [c for c in found if c is None or ours is None or not ours(c)]
 
 
 def _readable(data_dir: str, name: object) -> bool:
@@ -54,22 +55,34 @@ def _backup(data_dir: str, name: object) -> bytes | None:
     return None if name is None else read_config(os.path.join(data_dir, "backups", str(name)))
 
 
-def restored(data_dir: str, path: str, now: bytes, *edits: Edit) -> tuple[bool, bytes | None]:
-    """What stood in a file before us, as (proven, content).
+@attrs.frozen
+class Before:
+    """What stood in a file before us.
+
+    Attributes:
+        proven: doing the edit again on `content` gives the present file.
+        made: the file is known to be one that we made.
+        content: None for no file; unproven, the newest content known, None for none.
+    """
+
+    proven: bool
+    made: bool
+    content: bytes | None
+
+
+def restored(data_dir: str, path: str, now: bytes, edit: Edit, ours: Ours) -> Before:
+    """Find out what stood in a file before us.
 
     Args:
         now: its present bytes.
-        edits: the edits that may have been done, to be tried on each earlier content.
-
-    Returns:
-        `proven` is true when one of `edits` makes `now` of `content`; None for the
-        content means that there was no file. Unproven, it is the newest content known.
+        edit: the edit that was done, to be tried on each earlier content.
+        ours: whether a content holds a part of ours.
     """
-    known = earlier(data_dir, path)
+    known = earlier(data_dir, path, ours)
     for content in [*known, None]:
-        if any(_again(edit, content) == now for edit in edits):
-            return True, content
-    return False, known[0] if known else None
+        if _again(edit, content) == now:
+            return Before(True, content is None, content)
+    return Before(False, bool(known) and known[0] is None, known[0] if known else None)
 
 
 def _again(edit: Edit, content: bytes | None) -> bytes | None:

@@ -63,8 +63,9 @@ class Payload:
     def number(self, name: str) -> int | None:
         """A count that is no less than zero; anything else is as good as none."""
         value = self.fields.get(name)
-        good = isinstance(value, int | float) and not isinstance(value, bool)
-        return int(value) if good and 0 <= value < 1e15 else None
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        return int(value) if 0 <= value < 1e15 else None
 
     def flag(self, name: str) -> bool:
         """True only when it is true."""

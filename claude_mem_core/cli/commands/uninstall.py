@@ -16,6 +16,7 @@ from claude_mem_core.cli.install.hosts import (
 )
 from claude_mem_core.cli.install.run import (
     Course,
+    Plan,
     agreed,
     carry_out,
     exit_code,
@@ -59,7 +60,7 @@ def run(args: Namespace) -> int:
         raise UsageError("--purge deletes the memory for good; say --yes as well")
     known = targets(registry_for(paths))
     wanted = chosen(known, args.ide) if args.ide else list(known)
-    courses = planned(_able(wanted, setup, args), lambda t: t.plan(setup, remove=True))
+    courses = planned(_able(wanted, setup, args), _plan(setup))
     if not args.json:
         show(courses, paths)
     purged: list[str] = []
@@ -78,7 +79,7 @@ def _able(wanted: Sequence[Target], setup: HostSetup, args: Namespace) -> list[T
     return [target for target in wanted if not planned([target], _plan(setup))[0].error]
 
 
-def _plan(setup: HostSetup) -> purge.Plan:
+def _plan(setup: HostSetup) -> Plan:
     return lambda target: target.plan(setup, remove=True)
 
 

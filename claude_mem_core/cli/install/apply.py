@@ -118,7 +118,7 @@ def _note(change: FileChange, backup: str | None, paths: Paths, *, made: bool) -
         "path": change.path,
         "at_ms": int(time.time() * 1000),
         "backup": backup,
-        "made_folder": made,
+        "made_folder": os.path.dirname(change.path) if made else None,
     }
     rows = [*entries(str(paths.data)), row][-KEPT:]
     body = json.dumps(rows, indent=1).encode("utf-8", "surrogateescape")
@@ -127,7 +127,8 @@ def _note(change: FileChange, backup: str | None, paths: Paths, *, made: bool) -
 
 def _tidy(path: str, paths: Paths) -> None:
     """Remove the folder, too, when we made it and nothing is left in it."""
-    rows = [row for row in entries(str(paths.data)) if row.get("path") == path]
-    if any(row.get("made_folder") for row in rows) or _is_ours(path, paths):
+    folder = os.path.dirname(path)
+    made = {row.get("made_folder") for row in entries(str(paths.data))}
+    if folder in made or _is_ours(path, paths):
         with suppress(OSError):
-            os.rmdir(os.path.dirname(path))
+            os.rmdir(folder)

@@ -7,7 +7,6 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from claude_mem_core.errors import WorkerError
 from claude_mem_core.paths import Paths
 
 FOREIGN = ("claude-mem.db",)  # with this beside us, `settings.json` is not ours alone
@@ -45,7 +44,7 @@ def purge(paths: Paths) -> list[str]:
     """Stop the worker and delete; the names of what went.
 
     Raises:
-        WorkerError: a worker goes on running; nothing was deleted.
+        WorkerError: the worker does not stop; nothing was deleted.
     """
     _stop(paths)
     gone = [_delete(path) for path in ours(paths)]
@@ -55,14 +54,10 @@ def purge(paths: Paths) -> list[str]:
 
 
 def _stop(paths: Paths) -> None:
-    from claude_mem_core.cli.client import WorkerClient
-    from claude_mem_core.worker.process import stop
+    from claude_mem_core.cli.launch import stop
 
-    if not WorkerClient(paths).running():
-        return
-    stop(paths)
-    if WorkerClient(paths).running():
-        raise WorkerError("the worker is still running; stop it with `mem stop` first")
+    if paths.data.is_dir():
+        stop(paths)
 
 
 def _delete(path: Path) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from claude_mem_core.editing import Json, read_config, restored, was_made
+from claude_mem_core.editing import Json, read_config, restored
 from claude_mem_core.errors import HostConfigError
 from claude_mem_core.types import FileChange, HostSetup, HostStatus
 from claude_mem_host_claude_code import hooks, settings
@@ -122,12 +122,21 @@ class ClaudeCodeInstaller:
         def again(content: bytes | None) -> bytes:
             return settings.with_hooks(content, file.path, groups, quiet is not None)
 
-        proven, before = restored(setup.data_dir, file.path, now, again)
-        if proven:
-            return before
-        left = settings.without_hooks(now, file.path, before, quiet)
-        empty = left.strip() == b"{}" and was_made(setup.data_dir, file.path)
-        return None if empty else left
+        def ours(content: bytes) -> bool:
+            return _holds_ours(content, file.path)
+
+        before = restored(setup.data_dir, file.path, now, again, ours)
+        if before.proven:
+            return before.content
+        left = settings.without_hooks(now, file.path, before.content, quiet)
+        return None if before.made and left.strip() == b"{}" else left
+
+
+def _holds_ours(content: bytes, name: str) -> bool:
+    try:
+        return bool(hooks.found(settings.opened(content, name)))
+    except HostConfigError:
+        return False
 
 
 def _change(file: File, before: bytes | None, after: bytes | None) -> list[FileChange]:

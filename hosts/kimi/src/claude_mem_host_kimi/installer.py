@@ -19,7 +19,6 @@ from claude_mem_core.editing import (
     encode,
     read_config,
     restored,
-    was_made,
 )
 from claude_mem_core.editing.tomlblock import parsed
 from claude_mem_core.errors import HostConfigError
@@ -27,6 +26,7 @@ from claude_mem_core.types import FileChange, HostSetup, HostStatus
 
 HOST = "kimi"
 LAUNCH = ("/hook/launch.py", "\\hook\\launch.py")
+LAUNCH_MARK = b"launch.py"
 
 # Seconds until Kimi Code gives up on a hook; ours end long before.
 TIMEOUTS = {
@@ -140,16 +140,16 @@ class KimiInstaller:
         now = read_config(config)
         if now is None:
             return []
-        body = BLOCK.body(decode(now, config))
-        if body is not None:
-            proven, before = restored(
-                setup.data_dir, config, now, lambda old: _with(old, config, body)
-            )
-            if proven:
-                return _change(config, now, before)
+        body = BLOCK.body(decode(now, config)) or ""
+
+        def again(content: bytes | None) -> bytes | None:
+            return _with(content, config, body) if body else None
+
+        before = restored(setup.data_dir, config, now, again, lambda old: LAUNCH_MARK in old)
+        if before.proven:
+            return _change(config, now, before.content)
         left = encode(BLOCK.take(decode(now, config), config), config)
-        empty = not left.strip() and was_made(setup.data_dir, config)
-        return _change(config, now, None if empty else left)
+        return _change(config, now, None if before.made and not left.strip() else left)
 
 
 def _with(content: bytes | None, config: str, body: str) -> bytes:
