@@ -50,6 +50,7 @@ def build_app(services: Services, state: WorkerState) -> Starlette:
         HTTPException: _http_error,
         Refused: _refused,
         MemError: _mem_error,
+        Exception: _any_error,
     }
     return Starlette(routes=routes, exception_handlers=handlers)
 
@@ -128,6 +129,11 @@ async def _mem_error(_: Request, error: Exception) -> Response:
     if status >= 500:
         log.error("a request failed: %s", type(error).__name__)
     return _json(status, str(error)[:1000])
+
+
+async def _any_error(_: Request, error: Exception) -> Response:
+    """The front logs it; the client learns nothing of what is inside."""
+    return _json(500, "the worker failed here; see `mem logs`")
 
 
 def _json(status: int, text: str, headers: Mapping[str, str] | None = None) -> Response:

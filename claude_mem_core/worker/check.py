@@ -50,7 +50,7 @@ def _check_any(value: Any, schemas: Sequence[Schema], name: str) -> None:
             texts.append(str(error))
         else:
             return
-    raise InvalidInput(texts[0])
+    raise InvalidInput(" or ".join(dict.fromkeys(texts)))
 
 
 def _is_type(value: Any, kinds: str | Sequence[str]) -> bool:

@@ -122,6 +122,24 @@ def where(error: BaseException) -> str:
     return " > ".join([*places, type(error).__name__])
 
 
+class Lines(logging.Formatter):
+    """Entries for a terminal: harmless to it, without keys, without tracebacks."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        from claude_mem_core.render import for_log
+
+        error = record.exc_info[1] if record.exc_info else None
+        text = safe_text(record.getMessage()) + (f" ({where(error)})" if error else "")
+        return f"{record.levelname}: {for_log(text)}"
+
+
+def to_terminal() -> None:
+    """Show entries on standard error too."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(Lines())
+    logging.getLogger().addHandler(handler)
+
+
 def configure(folder: Path, level: str) -> DailyLog:
     """Send what the worker's own code logs to the daily file."""
     handler = DailyLog(folder)

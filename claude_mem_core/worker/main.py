@@ -100,6 +100,13 @@ def _run_once(options: Options, paths: Paths) -> Options | int:
         process.note_failure(paths, str(error), time.time_ns() // 1_000_000)
         sys.stderr.write(f"mem: {error}\n")
         return 3
+    except Exception as error:  # noqa: BLE001 - a fault of ours is told in one line
+        from claude_mem_core.worker.logs import where
+
+        text = f"the worker failed in {where(error)}; please report this"
+        process.note_failure(paths, text, time.time_ns() // 1_000_000)
+        sys.stderr.write(f"mem: {text}\n")
+        return 1
 
 
 def _claim_and_serve(options: Options, paths: Paths) -> Options | int:

@@ -45,7 +45,7 @@ def serve(
     )
     handler = logs.configure(paths.logs, "INFO")
     if options.foreground:
-        logging.getLogger().addHandler(logging.StreamHandler())
+        logs.to_terminal()
     try:
         asyncio.run(_serve(options, state, listener))
     except BaseExceptionGroup as group:
@@ -74,7 +74,7 @@ def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
 
 async def _serve(options: Options, state: WorkerState, listener: socket.socket) -> None:
     _on_signals(state)
-    async with open_services(state.paths) as services:
+    async with open_services(state.paths, machine_env=options.foreground) as services:
         logs.set_level(str(services.settings.current()["CLAUDE_MEM_LOG_LEVEL"]))
         front = Front(state)
         server = WorkerServer(front)
