@@ -13,7 +13,7 @@ import apsw
 import attrs
 
 from claude_mem_core.store import fetch, rows, text
-from claude_mem_core.types import DocKind, Observation, Prompt, Summary
+from claude_mem_core.types import DocKind
 
 TABLES = {
     DocKind.OBSERVATION: ("observations", rows.OBSERVATION, rows.observation),
@@ -25,9 +25,14 @@ Key = tuple[int, int]
 
 @attrs.frozen
 class Page:
-    """One page. `more`: others follow. `total`: of project and kind, whatever the host."""
+    """One page of observations, summaries or prompts.
 
-    records: list[Observation | Summary | Prompt]
+    Attributes:
+        more: others follow.
+        total: how many there are of the kind and the projects, whatever the host.
+    """
+
+    records: list[Any]
     more: bool
     total: int
 

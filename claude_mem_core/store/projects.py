@@ -78,24 +78,12 @@ def known(conn: apsw.Connection, place: Place) -> ProjectRef | None:
     return ProjectRef(number, label, place.key, kind, place.root)
 
 
-def known(conn: apsw.Connection, place: Place) -> ProjectRef | None:
-    """The project of `place`; None when nothing was recorded there. Writes nothing."""
-    row = fetch.row(conn, BY_KEY, place.key)
-    if row is None:
-        return None
-    number, label, kind, _, merged = row
-    if merged is not None:
-        number, label = _merged(conn, merged)
-    own = fetch.value(conn, BY_PLACE, number, place.root) if place.worktree_label else None
-    return ProjectRef(number, own or label, place.key, kind, place.root)
-
-
 def find(conn: apsw.Connection, name_or_id: str | int) -> list[int]:
     """Ids that a filter means: the project, its parents, what was merged with it.
 
     Empty for a name that nothing has.
     """
-    number = _by_name(conn, str(name_or_id))
+    number = name_or_id if isinstance(name_or_id, int) else _by_name(conn, name_or_id)
     if number is None:
         return []
     return [row[0] for row in fetch.rows(conn, CHAIN, number)]
