@@ -15,12 +15,13 @@ import selectors
 import socket
 import statistics
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import apsw
 import attrs
 
 from claude_mem_core.paths import Paths
+from claude_mem_core.store import fetch
 from claude_mem_core.testing.worker import data_dir, start
 
 CONNECTIONS = 8
@@ -48,11 +49,11 @@ def payloads(count: int, start_at: int = 0) -> Iterator[tuple[str, bytes]]:
             yield event("PostToolUse", common, tool_use(number))
 
 
-def event(name: str, *parts: dict[str, object]) -> tuple[str, bytes]:
+def event(name: str, *parts: Mapping[str, object]) -> tuple[str, bytes]:
     """One hook's input."""
     whole: dict[str, object] = {"hook_event_name": name}
     for part in parts:
-        whole |= part
+        whole.update(part)
     return name, json.dumps(whole).encode()
 
 
@@ -137,7 +138,7 @@ def journal_size(paths: Paths) -> int:
     """How many events the database holds."""
     conn = apsw.Connection(os.fspath(paths.database), flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        return int(conn.execute("SELECT count(*) FROM events").fetchone()[0])
+        return int(fetch.value(conn, "SELECT count(*) FROM events"))
     finally:
         conn.close()
 

@@ -20,8 +20,8 @@ SETTLE_S = 2.0
 
 def measure(rounds: int) -> dict[str, float]:
     """Start and stop the worker some times."""
-    times = []
-    rss = []
+    times: list[float] = []
+    rss: list[float] = []
     with data_dir() as paths:
         first = start(paths)
         first.stop()

@@ -76,14 +76,17 @@ class Recorder:
         return self._places[key]
 
     async def accept(
-        self, event: Event, delivery_key: str = "", env: Mapping[str, str] | None = None
+        self, event: Event, delivery_key: str = "", env: Mapping[str, str] | None = None,
+        place: Place | None = None,
     ) -> journal.Receipt:
         """Judge, clean and journal one event; durable when this returns.
+
+        `place` is where it happened when the event itself does not say.
 
         Raises:
             StoreError: it could not be written; the caller keeps the delivery.
         """
-        verdict = await self._judge(event, env or {})
+        verdict = await self._judge(event, env or {}, place)
         receipt = await self._store.awrite(
             lambda conn: self._journal(conn, verdict, delivery_key)
         )
@@ -95,9 +98,11 @@ class Recorder:
         text = self._cleaners.current(self._settings.current()).text(answer, "answer")
         await self._store.awrite(lambda conn: journal.fill_answer(conn, event_id, text))
 
-    async def _judge(self, event: Event, env: Mapping[str, str]) -> Verdict:
+    async def _judge(
+        self, event: Event, env: Mapping[str, str], given: Place | None
+    ) -> Verdict:
         settings = self._settings.current()
-        place = self.place(event.cwd, settings)
+        place = given or self.place(event.cwd, settings)
         reason = self._refused(event, place, settings, env)
         if reason is not None:
             return Verdict(_bare(event), place, "skipped", reason, Trust.WORK)

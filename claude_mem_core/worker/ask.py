@@ -116,7 +116,7 @@ def _header(line: bytes) -> tuple[bytes, bytes]:
 
 
 def _unchunked(data: bytes) -> bytes:
-    parts = []
+    parts: list[bytes] = []
     while data:
         size, _, rest = data.partition(b"\r\n")
         length = int(size, 16)

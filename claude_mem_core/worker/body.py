@@ -27,7 +27,7 @@ async def read_body(receive: Receive, most: int) -> bytes:
     """
     message = await receive()
     if message["type"] == "http.request" and not message.get("more_body"):
-        return _whole(message["body"], most)
+        return bytes(_whole(message["body"], most))
     parts = bytearray()
     while message["type"] == "http.request":
         parts += message.get("body", b"")

@@ -109,7 +109,8 @@ def _build(services: Services, state: WorkerState) -> Starlette:
 def _nonce(scope: Scope) -> str:
     from urllib.parse import parse_qs
 
-    return parse_qs(scope["query_string"].decode("latin-1")).get("n", [""])[-1]
+    query: str = scope["query_string"].decode("latin-1")
+    return parse_qs(query).get("n", [""])[-1]
 
 
 class _Started:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.store import counters, queue
+from claude_mem_core.store import counters, fetch, queue
 from claude_mem_core.worker.health import health
 from claude_mem_core.worker.spec import Call
 
@@ -52,11 +52,11 @@ def _hosts(conn: apsw.Connection) -> Iterator[tuple[str, int]]:
     """Each host and when it last reported, a step in the index for each."""
     name = ""
     while True:
-        row = conn.execute(NEXT_HOST, (name,)).fetchone()
-        if row is None:
+        found = fetch.value(conn, NEXT_HOST, name)
+        if found is None:
             return
-        name = row[0]
-        yield name, int(conn.execute(NEWEST, (name,)).fetchone()[0])
+        name = str(found)
+        yield name, int(fetch.value(conn, NEWEST, name))
 
 
 def database(path: Path) -> dict[str, Any]:

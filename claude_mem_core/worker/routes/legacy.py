@@ -8,7 +8,7 @@ import attrs
 
 from claude_mem_core.errors import NotFound
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.store import sessions
+from claude_mem_core.store import fetch, sessions
 from claude_mem_core.types import Event, EventKind
 from claude_mem_core.worker import intake
 from claude_mem_core.worker.spec import ANY, OBJECT, Call, Endpoint, Right, record, row_id
@@ -79,9 +79,8 @@ async def complete(call: Call) -> dict[str, Any]:
 async def status(call: Call) -> dict[str, Any]:
     """How far a session is."""
     session = await _session(call)
-    made, summed = await call.services.store.aread(
-        lambda conn: conn.execute(COUNTS, (session.id,)).fetchone()
-    )
+    found = await call.services.store.aread(lambda conn: fetch.rows(conn, COUNTS, session.id))
+    made, summed = found[0]
     return {
         "session_id": session.session_id, "status": session.status,
         "observation_count": made, "summary_count": summed,
@@ -93,7 +92,7 @@ async def delete(call: Call) -> dict[str, Any]:
     session = await _session(call)
     await _accepted(call, session, _event(session, EventKind.SESSION_ENDED))
     count = await call.services.store.aread(
-        lambda conn: conn.execute(PENDING, (session.id,)).fetchone()[0]
+        lambda conn: fetch.value(conn, PENDING, session.id)
     )
     return {"success": True, "pendingCount": count}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import apsw
 
+from claude_mem_core.store import fetch
 from claude_mem_core.types import Observation, Prompt, Summary
 
 IDS = """
@@ -21,7 +22,7 @@ Ids = Mapping[int, tuple[str | None, str]]
 def session_ids(conn: apsw.Connection, records: Iterable[Any]) -> Ids:
     """The two session ids of every session that the records belong to."""
     wanted = sorted({record.session_db_id for record in records})
-    found = conn.execute(IDS, (json.dumps(wanted),)).fetchall()
+    found = fetch.rows(conn, IDS, json.dumps(wanted))
     return {number: (memory, content) for number, memory, content in found}
 
 
