@@ -46,7 +46,8 @@ def _started(payload: Payload) -> dict[str, Any]:
 
 
 def _prompt(payload: Payload) -> dict[str, Any]:
-    return {"kind": EventKind.PROMPT_SENT, "prompt": payload.text("prompt") or missing("prompt")}
+    prompt = payload.text("prompt") or missing("prompt")
+    return {"kind": EventKind.PROMPT_SENT, "prompt": prompt}
 
 
 def _tool(payload: Payload) -> dict[str, Any]:

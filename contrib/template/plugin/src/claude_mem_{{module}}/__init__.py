@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 
@@ -18,7 +19,7 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     from claude_mem_{{module}}.work import greeting
 
-    print(greeting(as_json=args.json))
+    sys.stdout.write(greeting(as_json=args.json) + "\n")
     return 0
 
 

@@ -19,9 +19,11 @@ def open_model(settings: Values) -> Model:
 
 @hookimpl
 def mem_settings() -> Iterator[Setting]:
-    yield Setting(key=MODEL, default="small", area="{{name}}", help="Model of {{title}} to ask.")
+    help_text = "Model of {{title}} to ask."
+    yield Setting(key=MODEL, default="small", area="{{name}}", help=help_text)
 
 
 @hookimpl
 def mem_providers() -> Iterator[Provider]:
-    yield Provider(name="{{name}}", summary="{{title}}: gives back what it hears", open=open_model)
+    summary = "{{title}}: gives back what it hears"
+    yield Provider(name="{{name}}", summary=summary, open=open_model)
