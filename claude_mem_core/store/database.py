@@ -12,8 +12,7 @@ from typing import TypeVar
 
 import apsw
 
-from claude_mem_core.errors import StoreError
-from claude_mem_core.store import connect, identity, migrations, readers
+from claude_mem_core.store import connect, identity, migrations, readers, shape
 from claude_mem_core.store.faults import fault
 from claude_mem_core.store.writer import Job, Writer
 
@@ -30,8 +29,8 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._writer = Writer(path, lambda: ready(path))
         self._readers = readers.Readers(path)
+        self._writer = Writer(path, lambda: ready(path), self._readers.forget)
         self._threads = ThreadPoolExecutor(readers.MOST, thread_name_prefix="store-reader")
 
     @classmethod
@@ -45,12 +44,8 @@ class Store:
         """
         try:
             return cls(path)
-        except apsw.Error as error:
+        except (apsw.Error, OSError) as error:
             raise fault(error, path) from error
-        except OSError as error:
-            raise StoreError(
-                f"can't open {path} ({error.strerror}); check the disk and the rights"
-            ) from error
 
     def write(self, fn: Fn[T]) -> Future[T]:
         """Queue `fn` for the writer; errors come out of the future.
@@ -92,12 +87,14 @@ class Store:
 def ready(path: Path) -> apsw.Connection:
     """The writing connection of a file that is ours and up to date."""
     if not os.path.lexists(path):
+        _put_aside(path)
         create(path)
     identity.check(path, migrations.VERSION)
     _private(path)
     conn = connect.writer(path)
     try:
         migrations.migrate(conn, path, _now_ms())
+        shape.check(conn)
     except BaseException:
         conn.close(True)
         raise
@@ -116,6 +113,14 @@ def create(path: Path) -> None:
         _publish(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _put_aside(path: Path) -> None:
+    """A log without its database would be taken for the new one's, so it goes elsewhere."""
+    for end in ("-wal", "-shm"):
+        left = path.with_name(path.name + end)
+        if os.path.lexists(left):
+            os.replace(left, path.with_name(f"{path.name}.{time.time_ns()}{end}.left"))
 
 
 def _publish(partial: Path, path: Path) -> None:

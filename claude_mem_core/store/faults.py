@@ -40,8 +40,10 @@ BREAKING = (
 )
 
 
-def fault(error: apsw.Error, path: Path) -> StoreError:
+def fault(error: apsw.Error | OSError, path: Path) -> StoreError:
     """The error of ours that says what `error` means for the file at `path`."""
+    if isinstance(error, OSError):
+        return StoreError(DISK.format(path=path, error=error.strerror or error))
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     if isinstance(error, apsw.CorruptError | apsw.NotADBError):
         form = INDEX if getattr(error, "extendedresult", 0) == CORRUPT_VTAB else DAMAGED

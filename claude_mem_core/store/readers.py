@@ -27,6 +27,7 @@ class Readers:
         self._slots = threading.BoundedSemaphore(MOST)
         self._lock = threading.Lock()
         self._closed = False
+        self._round = 0
 
     def run(self, fn: Callable[[apsw.Connection], T]) -> T:
         """Run `fn` on a connection.
@@ -43,8 +44,13 @@ class Readers:
 
     def close(self) -> None:
         """Close the connections that nobody uses; the others when they come back."""
+        self._closed = True
+        self.forget()
+
+    def forget(self) -> None:
+        """Close what is open: another file has the name now."""
         with self._lock:
-            self._closed = True
+            self._round += 1
             free, self._free = self._free, []
         for conn in free:
             conn.close(True)
@@ -52,6 +58,7 @@ class Readers:
     @contextmanager
     def _lent(self) -> Iterator[apsw.Connection]:
         conn: apsw.Connection | None = None
+        started = self._round
         try:
             conn = self._take()
             yield conn
@@ -62,7 +69,7 @@ class Readers:
             raise fault(error, self._path) from error
         finally:
             if conn is not None:
-                self._give_back(conn)
+                self._give_back(conn, started)
 
     def _take(self) -> apsw.Connection:
         with self._lock:
@@ -72,9 +79,9 @@ class Readers:
                 return self._free.pop()
         return connect.reader(self._path)
 
-    def _give_back(self, conn: apsw.Connection) -> None:
+    def _give_back(self, conn: apsw.Connection, started: int) -> None:
         with self._lock:
-            if not self._closed:
+            if not self._closed and started == self._round:
                 self._free.append(conn)
                 return
         conn.close(True)

@@ -9,6 +9,7 @@ but use its connection.
 from __future__ import annotations
 
 import asyncio
+import os
 import queue
 import threading
 from collections.abc import Callable, Sequence
@@ -50,12 +51,20 @@ class BatchLost(Exception):
 
 
 class Writer:
-    """Owns the writing connection; `open_` makes it, and again when it broke."""
+    """Owns the writing connection.
 
-    def __init__(self, path: Path, open_: Callable[[], apsw.Connection]) -> None:
+    `open_` makes it, and again when it broke or when another file has taken the name;
+    before that, `let_go` is called, so that nobody holds the old file open.
+    """
+
+    def __init__(
+        self, path: Path, open_: Callable[[], apsw.Connection], let_go: Callable[[], None]
+    ) -> None:
         self._path = path
         self._open = open_
+        self._let_go = let_go
         self._conn: apsw.Connection | None = open_()
+        self._file = _which(path)
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._closing = False
         self._lock = threading.Lock()
@@ -107,19 +116,33 @@ class Writer:
 
     def _outcomes(self, batch: Sequence[Job]) -> list[Outcome]:
         try:
-            return self._transaction(batch)
+            conn = self._begun()
+        except (apsw.Error, OSError, StoreError) as error:
+            self._roll_back()
+            return [Outcome(error=self._worded(error))] * len(batch)
+        try:
+            return self._transaction(conn, batch)
         except BatchLost as lost:
             if len(batch) > 1:
                 return [self._outcomes([job])[0] for job in batch]
             return [Outcome(error=self._worded(lost.__cause__ or lost))]
 
-    def _transaction(self, batch: Sequence[Job]) -> list[Outcome]:
+    def _begun(self) -> apsw.Connection:
+        """The connection, in a transaction; opened again if need be."""
+        if self._conn is not None and _which(self._path) != self._file:
+            self._drop()
+        if self._conn is None:
+            self._let_go()
+            self._conn = self._open()
+            self._file = _which(self._path)
+        self._conn.execute("BEGIN IMMEDIATE")
+        return self._conn
+
+    def _transaction(self, conn: apsw.Connection, batch: Sequence[Job]) -> list[Outcome]:
         try:
-            conn = self._connection()
-            conn.execute("BEGIN IMMEDIATE")
             outcomes = [self._one(conn, job) for job in batch]
             conn.execute("COMMIT")
-        except (apsw.Error, StoreError) as error:
+        except apsw.Error as error:
             self._roll_back()
             raise BatchLost from error
         return outcomes
@@ -139,11 +162,6 @@ class Writer:
         conn.execute("RELEASE job")
         return Outcome(value)
 
-    def _connection(self) -> apsw.Connection:
-        if self._conn is None:
-            self._conn = self._open()
-        return self._conn
-
     def _roll_back(self) -> None:
         """Leave the connection clean; one that can't even roll back is made anew."""
         conn = self._conn
@@ -161,7 +179,18 @@ class Writer:
             conn.close(True)
 
     def _worded(self, error: BaseException) -> BaseException:
-        return fault(error, self._path) if isinstance(error, apsw.Error) else error
+        if isinstance(error, apsw.Error | OSError):
+            return fault(error, self._path)
+        return error
+
+
+def _which(path: Path) -> tuple[int, int]:
+    """Which file has the name now."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return (found.st_dev, found.st_ino)
 
 
 def settle(batch: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
