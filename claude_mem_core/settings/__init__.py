@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from claude_mem_core.settings.declared import CORE
-from claude_mem_core.settings.source import Settings, SettingsSource
+from claude_mem_core.settings.model import Settings
+from claude_mem_core.settings.source import SettingsSource
 
 __all__ = ["CORE", "Settings", "SettingsSource"]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from claude_mem_core.settings.collecting import refusal
 from claude_mem_core.settings.declared import CORE, nearest
-from claude_mem_core.settings.source import Settings, refusal
+from claude_mem_core.settings.model import Settings
 from claude_mem_core.settings.values import as_text, masked_text
 from claude_mem_core.types import Setting
 

@@ -3,69 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any
-
-import attrs
 
 from claude_mem_core.errors import SettingsError
 from claude_mem_core.paths import Paths
 from claude_mem_core.settings import writing
+from claude_mem_core.settings.collecting import Collector, out_of_reach, refusal, shown
 from claude_mem_core.settings.declared import CORE, full_key, nearest
 from claude_mem_core.settings.legacy import current_form, remembers
+from claude_mem_core.settings.model import Explanation, Settings
 from claude_mem_core.settings.reading import Reading, read
-from claude_mem_core.settings.values import BadValue, as_text, masked_text, parse
+from claude_mem_core.settings.values import as_text, masked_text
 from claude_mem_core.types import Setting
 
+DATA_DIR = "CLAUDE_MEM_DATA_DIR"
 Stamp = tuple[int, ...] | None
-
-
-@attrs.frozen(eq=False)
-class Settings(Mapping[str, Any]):
-    """Typed values by full key; they do not change once read.
-
-    Attributes:
-        warnings: one sentence for each problem of the file or the environment.
-        broken: why the file can't be read, None when it can.
-        explicit: keys that the user set through this product.
-        unknown: keys of the file that nothing here declares; they are kept.
-    """
-
-    _values: Mapping[str, Any]
-    _origins: Mapping[str, str]
-    warnings: tuple[str, ...] = ()
-    broken: str | None = None
-    explicit: frozenset[str] = frozenset()
-    unknown: tuple[str, ...] = ()
-
-    def __getitem__(self, key: str) -> Any:
-        return self._values[key]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._values)
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def origin(self, key: str) -> str:
-        """Where a value comes from: `environment`, `file` or `default`."""
-        return self._origins.get(key, "default")
-
-
-@attrs.frozen
-class Explanation:
-    """How one setting came to its value; secrets are masked.
-
-    Attributes:
-        candidates: (where, what stands there), the winner first.
-        notes: warnings that concern it.
-    """
-
-    setting: Setting
-    value: str
-    origin: str
-    candidates: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...] = ()
 
 
 class SettingsSource:
@@ -112,7 +66,7 @@ class SettingsSource:
         reading = read(self.paths.settings)
         explicit = writing.explicit_keys(self.paths)
         written = self._written(reading, explicit)
-        collector = _Collector(self._file_warnings(reading))
+        collector = Collector([*self._file_warnings(reading), *self._moved(written)])
         for setting in self.declared:
             collector.take(setting, self._candidates(setting, written, collector))
         return Settings(
@@ -144,8 +98,19 @@ class SettingsSource:
         used = "the values it had before" if self._last_good else "those values that are whole"
         return [f"{reading.broken}; {used} are used until it is mended"]
 
+    def _moved(self, written: Mapping[str, Any]) -> list[str]:
+        """A data directory named in the file would be found too late to be followed."""
+        named = written.get(DATA_DIR)
+        here = os.path.realpath(self.paths.data)
+        if not isinstance(named, str) or not named.strip():
+            return []
+        if os.path.realpath(os.path.expanduser(named.strip())) == here:
+            return []
+        told = f"{DATA_DIR} in {self.paths.settings} is not followed"
+        return [f"{told}; export {DATA_DIR}={shlex.quote(named)} and run: mem install"]
+
     def _candidates(
-        self, setting: Setting, written: Mapping[str, Any], collector: _Collector
+        self, setting: Setting, written: Mapping[str, Any], collector: Collector
     ) -> list[tuple[str, str, Any]]:
         """(origin, where in words, raw value), in order of precedence."""
         found: list[tuple[str, str, Any]] = []
@@ -154,7 +119,7 @@ class SettingsSource:
                 text = self._environ[setting.key]
                 found.append(("environment", "in the environment", text))
             else:
-                collector.warnings.append(_out_of_reach(setting))
+                collector.warnings.append(out_of_reach(setting))
         if setting.key in written and "file" in setting.sources:
             found.append(("file", f"in {self.paths.settings}", written[setting.key]))
         return found
@@ -171,9 +136,9 @@ class SettingsSource:
         setting = self.known(name)
         settings = self.current()
         written = self._written(read(self.paths.settings), settings.explicit)
-        silent = _Collector([])
+        silent = Collector([])
         candidates = [
-            (where, _shown(setting, raw))
+            (where, shown(setting, raw))
             for _, where, raw in self._candidates(setting, written, silent)
         ]
         notes = tuple(note for note in settings.warnings if setting.key in note)
@@ -237,59 +202,6 @@ class SettingsSource:
             and setting.type != "secret"
         }
         return writing.create(self.paths, chosen)
-
-
-@attrs.define
-class _Collector:
-    """Values as they are found, and what was wrong on the way."""
-
-    warnings: list[str]
-    values: dict[str, Any] = attrs.field(factory=dict)
-    origins: dict[str, str] = attrs.field(factory=dict)
-
-    def take(self, setting: Setting, candidates: list[tuple[str, str, Any]]) -> None:
-        """The first candidate that holds, else the default."""
-        for origin, where, raw in candidates:
-            try:
-                parsed = parse(setting, raw)
-            except BadValue as fault:
-                self.warnings.append(f"{setting.key} {where} {fault}; it is not used")
-                continue
-            if parsed.note:
-                self.warnings.append(f"{setting.key} {where} {parsed.note}")
-            self._keep(setting, parsed.value, origin)
-            return
-        self._keep(setting, setting.default, "default")
-
-    def _keep(self, setting: Setting, value: Any, origin: str) -> None:
-        self.values[setting.key] = value
-        self.origins[setting.key] = origin
-
-
-def refusal(setting: Setting, text: str) -> str | None:
-    """Why a setting can't be set to `text`; None when it can."""
-    if "file" not in setting.sources:
-        return "is read from the environment alone; set it there"
-    try:
-        parsed = parse(setting, text)
-    except BadValue as fault:
-        return str(fault)
-    return parsed.note or None
-
-
-def _out_of_reach(setting: Setting) -> str:
-    return (
-        f"{setting.key} in the environment is not used, since a repository could set it; "
-        f"run: mem config set {setting.key} VALUE"
-    )
-
-
-def _shown(setting: Setting, raw: Any) -> str:
-    """A raw value for people; one that does not parse is described, not shown."""
-    try:
-        return masked_text(setting, parse(setting, raw).value)
-    except BadValue as fault:
-        return f"(not used: {fault})"
 
 
 def _stamp(path: str) -> Stamp:

@@ -12,8 +12,8 @@ from claude_mem_core.errors import SettingsError, UsageError
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.paths import Paths, data_dir
 from claude_mem_core.settings import Settings, SettingsSource
+from claude_mem_core.settings.collecting import refusal
 from claude_mem_core.settings.declared import nearest
-from claude_mem_core.settings.source import refusal
 from claude_mem_core.settings.values import allowed, as_text, masked_text
 from claude_mem_core.types import Setting
 
