@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import apsw
 import attrs
@@ -17,11 +18,12 @@ from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
-from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
-from claude_mem_core.recall.file_history import FileRequest, file_context
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.store import Store, journal, projects
 from claude_mem_core.types import Answer, Event, EventKind, StartSource
+
+if TYPE_CHECKING:
+    from claude_mem_core.recall.context import ContextRequest, ContextText
 
 log = logging.getLogger(__name__)
 
@@ -109,6 +111,8 @@ class Answers:
         return made.text
 
     def _made(self, conn: apsw.Connection, asked: Asked, source: StartSource) -> ContextText:
+        from claude_mem_core.recall.context import session_context
+
         project = projects.known(conn, asked.place)
         ids = projects.find(conn, project.id) if project else []
         label = project.label if project else asked.place.label
@@ -117,6 +121,8 @@ class Answers:
     def _request(
         self, asked: Asked, source: StartSource, label: str, ids: Sequence[int]
     ) -> ContextRequest:
+        from claude_mem_core.recall.context import ContextRequest
+
         return ContextRequest(
             project_ids=tuple(ids), label=label, host=asked.event.host,
             session_db_id=asked.session_db_id or None, source=source,
