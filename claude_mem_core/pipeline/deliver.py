@@ -15,6 +15,7 @@ from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
+from claude_mem_core.plugins.calls import call_async, describe
 from claude_mem_core.store import journal
 from claude_mem_core.types import Answer, Delivery, Event, EventKind, Output
 
@@ -81,7 +82,18 @@ class Deliverer:
             self._after(host, delivery, event, receipt)
         if delivery.spooled:  # nobody waits for this answer any more
             return Answer(kind=event.kind, host_event=event.host_event)
-        return await self._answers.to(event, host, receipt, delivery.env)
+        return await self._answered(host, delivery, event, receipt)
+
+    async def _answered(
+        self, host: OpenHost, delivery: Delivery, event: Event, receipt: journal.Receipt | None
+    ) -> Answer:
+        """The answer; the event is on disk by now, so a fault here costs the answer only."""
+        asked = (event, host, receipt, delivery.env)
+        outcome = await call_async("answer", self._answers.to, *asked)
+        if outcome.error is None:
+            return outcome.value  # type: ignore[no-any-return]
+        log.error("no answer to %s: %s", event.kind.value, describe(outcome.error))
+        return Answer(kind=event.kind, host_event=event.host_event)
 
     def _after(
         self, host: OpenHost, delivery: Delivery, event: Event, receipt: journal.Receipt
