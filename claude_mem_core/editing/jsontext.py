@@ -1,7 +1,7 @@
 """JSON with comments and trailing commas, as a tree of places in the text.
 
 Strings and numbers are read by the standard library's own scanner; this module adds
-where they stand. Why no package does it: `docs/decisions/editing-host-files.md`.
+where they stand. Why no package does it: `docs/decisions/0002-host-files-are-edited-in-place.md`.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from claude_mem_core.errors import InvalidInput
 from claude_mem_core.types import Event, Host, HostAdapter, ReadsTranscript
 
 TAIL = 1 << 20  # bytes; a turn's last words stand at the end
+BY_HANDLE = os.open in os.supports_dir_fd  # not on Windows
 VARIABLE = re.compile(r"^\$([A-Z][A-Z0-9_]*)")
 
 
@@ -82,15 +83,18 @@ def tail(root: str, steps: Sequence[str]) -> list[bytes] | None:
         opened = _open(os.path.realpath(root), steps)
     except (FileNotFoundError, NotADirectoryError):
         return None
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        return None
     with os.fdopen(opened, "rb") as file:
-        return _last_lines(file) if stat.S_ISREG(os.fstat(opened).st_mode) else None
+        return _last_lines(file)
 
 
 def _open(root: str, steps: Iterable[str]) -> int:
     """Open step by step from `root`; a link on the way is an OSError."""
     *folders, name = steps
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    if os.open not in os.supports_dir_fd:  # Windows
+    if not BY_HANDLE:
         return os.open(os.path.join(root, *folders, name), flags)
     folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
     try:
