@@ -21,6 +21,8 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.settings.reading import Reading, read
 
 NOTED_BYTES = 100_000
+# A write takes milliseconds; many scripts at once may queue up for it.
+WAIT_S = 30.0
 
 
 def put(paths: Paths, changes: Mapping[str, str], noted: Collection[str] = ()) -> None:
@@ -35,7 +37,7 @@ def put(paths: Paths, changes: Mapping[str, str], noted: Collection[str] = ()) -
         StoreError: it can't be written, or another process holds the lock.
     """
     secure_dir(paths.data)
-    with locked(paths.data / "settings.lock"):
+    with locked(paths.data / "settings.lock", WAIT_S):
         _note(paths, noted)
         target = _target(paths.settings)
         sweep_temps(target)
@@ -45,7 +47,7 @@ def put(paths: Paths, changes: Mapping[str, str], noted: Collection[str] = ()) -
 def create(paths: Paths, values: Mapping[str, str]) -> bool:
     """Write a first settings file; one that is there stays. Says whether it was made."""
     secure_dir(paths.data)
-    with locked(paths.data / "settings.lock"):
+    with locked(paths.data / "settings.lock", WAIT_S):
         if os.path.lexists(paths.settings):
             return False
         text = json.dumps(dict(values), indent=2, ensure_ascii=False) + "\n"
