@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import attrs
 
-from claude_mem_core.observer.changes import Change, piece
+from claude_mem_core.observer.changes import piece
 from claude_mem_core.observer.commands import PROOF
 from claude_mem_core.observer.deltas import of_hunks
-from claude_mem_core.observer.evidence import Evidence
+from claude_mem_core.observer.evidence import Evidence, told
 from claude_mem_core.observer.text import clip, comma, unique
 from claude_mem_core.observer.turn import Run, Turn
 
@@ -34,7 +34,7 @@ class Chain:
         """As one fact."""
         parts = [problem(self.failure)]
         if self.found:
-            parts.append("found: " + "; ".join(clip(e.text, 150) for e in self.found[:2]))
+            parts.append("found: " + told(self.found[:3], 130))
         if self.fixes:
             parts.append("after that " + "; ".join(f"{p}: {clip(t, 170)}" for p, t in self.fixes[:2]))
         if self.passed is not None:
@@ -68,13 +68,14 @@ def _chain(turn: Turn, run: Run, evidence: Sequence[Evidence]) -> Chain:
     fixes = []
     for file in turn.changed:
         inside = [h for h in file.hunks if run.index < h.last < last]
-        told = "; ".join(unique(filter(None, (piece(d) for d in of_hunks(inside)))))
+        said = "; ".join(unique(filter(None, (piece(d) for d in of_hunks(inside)))))
         if inside and file.existed:
-            fixes.append((file.path, told or "changed"))
+            fixes.append((file.path, said or "changed"))
         elif inside:
             fixes.append((file.path, "new"))
-    looked = tuple(e for e in evidence if run.index < e.step.index < last)
-    return Chain(run, tuple(fixes), looked, end)
+    looked = [e for e in evidence if run.index < e.step.index < last]
+    best = sorted(sorted(looked, key=lambda e: -e.score)[:3], key=lambda e: e.step.index)
+    return Chain(run, tuple(fixes), tuple(best), end)
 
 
 def problem(run: Run) -> str:
@@ -89,8 +90,3 @@ def problem(run: Run) -> str:
 def passed(run: Run) -> str:
     """How the run that passed put it."""
     return run.outcome.counts or f"`{run.label}` passed"
-
-
-def unexplained(chain: Chain, changes: Sequence[Change]) -> bool:
-    """Whether nothing is known of why it passed at last."""
-    return not chain.fixes and not chain.found and not changes

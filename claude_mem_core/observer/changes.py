@@ -48,6 +48,11 @@ class Change:
     renamed: tuple[str, str] | None = None
 
     @property
+    def bare(self) -> list[str]:
+        """The pieces without the name of the place before them."""
+        return [p[p.find("`") :] if "`" in p else p for p in self.pieces]
+
+    @property
     def fact(self) -> str:
         """The change as one fact."""
         head = f"{self.path} ({self.verb})" if self.verb != "changed" else self.path
@@ -240,5 +245,26 @@ def _renamed(found: Sequence[Delta]) -> tuple[str, str] | None:
 
 def tried(attempt: Attempt) -> str:
     """What an attempt had changed, without the reasons its comments gave."""
-    parts = [piece(d) for d in of_hunks(attempt.hunks)]
-    return "; ".join(unique(p for p in parts if p))[:300]
+    return "; ".join(unique(filter(None, map(piece, _tried_deltas(attempt)))))[:300]
+
+
+def tried_core(attempt: Attempt) -> str:
+    """The one thing an attempt had changed, in a few words for a title."""
+    for delta in _tried_deltas(attempt):
+        if len(delta.old) == 1 and len(delta.new) == 1:
+            a, b = code.shown(delta.old[0]), code.shown(delta.new[0])
+            head, tail = _ends(a, b)
+            start = a.rfind(" ", 0, max(0, head - 12)) + 1 if head > 28 else 0
+            old, new = a[start : len(a) - tail], b[head : len(b) - tail]
+            if new.strip():
+                return f"{old.strip()} → {new.strip()}" if old.strip() else new.strip()
+        if told := code.telling_lines(delta.new, 1, 60):
+            return told[0]
+    return ""
+
+
+def _tried_deltas(attempt: Attempt) -> list[Delta]:
+    """The places of an attempt; imports only when there is nothing else."""
+    found = of_hunks(attempt.hunks)
+    telling = [d for d in found if any(code.weight(line) > 1 for line in (*d.old, *d.new))]
+    return telling or found

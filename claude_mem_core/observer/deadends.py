@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from claude_mem_core.observer.changes import tried
+from claude_mem_core.observer.changes import tried, tried_core
 from claude_mem_core.observer.files import Attempt
 from claude_mem_core.observer.paths import base
 from claude_mem_core.observer.text import clip, comma
@@ -22,6 +22,7 @@ class DeadEnd:
 
     paths: tuple[str, ...]
     what: str
+    core: str
     effect: str
     run: Run | None
     steps: tuple[int, ...]
@@ -35,7 +36,7 @@ class DeadEnd:
     @property
     def title(self) -> str:
         """For an observation of its own."""
-        return f"Reverted, did not help: {self.what}"
+        return f"Dead end, reverted: {self.core or self.what} in {base(self.paths[0])}"
 
 
 def dead_ends(turn: Turn) -> list[DeadEnd]:
@@ -55,7 +56,8 @@ def _dead_end(turn: Turn, group: list[Attempt]) -> DeadEnd | None:
     judged = [r for r in turn.failures if first < r.index <= last]
     run = judged[-1] if judged else None
     return DeadEnd(
-        tuple(dict.fromkeys(a.path for a in group)), clip(what, 420), _effect(turn, first, run), run,
+        tuple(dict.fromkeys(a.path for a in group)), clip(what, 420),
+        next(filter(None, map(tried_core, group)), ""), _effect(turn, first, run), run,
         tuple(sorted({first, last, *([run.index] if run else [])})),
     )  # fmt: skip
 

@@ -18,20 +18,21 @@ from claude_mem_core.observer.measures import Measure, measures, wanted
 from claude_mem_core.observer.report import report
 from claude_mem_core.observer.speech import (
     Speech,
+    admits,
     is_order,
     is_routine,
-    refutes,
     sentences,
     sorted_out,
 )
 from claude_mem_core.observer.story import outcome_of, story
 from claude_mem_core.observer.summary import commits, read_files
 from claude_mem_core.observer.text import clip, names, squash, unique
-from claude_mem_core.observer.titles import title, trimmed
+from claude_mem_core.observer.titles import LEAD, title, trimmed
 from claude_mem_core.observer.turn import Helper, Run, Turn
 from claude_mem_core.types import Draft, Trust
 
 FACTS = 12
+HELPERS = 3
 WHOLE = 2_700  # characters of an observation with everything in it
 WRITES = ("update ", "insert ", "delete ", "alter ", "create ", "drop ", "truncate ", "grant ", "merge ")
 ORDER = [Trust.FOREIGN, Trust.WORK, Trust.USER]
@@ -70,8 +71,8 @@ def work(turn: Turn) -> Work:
 def drafts(found: Work) -> tuple[Draft, ...]:
     """All drafts of a turn, the work first."""
     made = [_main(found)]
-    made += [_dead_end(found, end) for end in found.ends if end.effect and (made[0] or end.run)]
-    made += [_rule(found), *(_helper(found, h) for h in found.turn.helpers), _foreign(found)]
+    made += [_dead_end(found), _rule(found)]
+    made += [*(_helper(found, h) for h in found.turn.helpers[:HELPERS]), _foreign(found)]
     return tuple(_marked(found, d) for d in made if d is not None)
 
 
@@ -170,7 +171,7 @@ def _metadata(found: Work) -> dict[str, object]:
     meta: dict[str, object] = {}
     if base := {p: m for p, m in bases.items() if p in mine}:
         meta["base"] = base
-    if claims := [clip(s, 240) for s in found.speech.learned if not refutes(s)][:3]:
+    if claims := [clip(s, 240) for s in found.speech.learned if not admits(s)][:3]:
         meta["claims"] = claims
     return meta
 
@@ -182,9 +183,9 @@ def _title(found: Work) -> str:
     renamed = next((c for c in found.changes if c.renamed), None)
     candidates = [
         *([f"{renamed.renamed[0]} renamed to {renamed.renamed[1]} in {renamed.path}"] if renamed and renamed.renamed else []),
-        *_messages(turn), *(s for s in sentences(turn.answer) if not refutes(s)),
+        *_messages(turn), *(s for s in sentences(turn.answer) if not admits(s)),
     ]  # fmt: skip
-    return title(candidates[:6], topics) or _plain_title(found)
+    return title(candidates[:6], topics, turn.prompt) or _plain_title(found)
 
 
 def _messages(turn: Turn) -> list[str]:
@@ -212,32 +213,34 @@ def _plain_title(found: Work) -> str:
 
 def _subtitle(found: Work, name: str) -> str:
     """The sentence that explains most: a cause, a choice, else what was asked."""
-    said = [s for s in found.speech.learned if not refutes(s)] or list(found.speech.done)
-    said = [s for s in said if not is_routine(s) and trimmed(s) != name]
-    asked = next(iter(sentences(found.turn.prompt)), "")
-    return clip(said[0], 230) if said else clip(asked, 200)
+    said = [s for s in found.speech.learned if not admits(s)] or list(found.speech.done)
+    said = [s for s in said if not is_routine(s) and (trimmed(s) != name or len(s) > len(name) + 15)]
+    return clip(said[0], 230) if said else _asked(found.turn)
 
 
 def _facts(found: Work) -> list[str]:
     turn = found.turn
-    told = {e.text for c in found.chains for e in c.found}
-    loose = [e.text for e in found.evidence if e.text not in told]
-    claims = [f'{CLAIM}"{clip(s, 260)}"' for s in found.speech.learned if not _only_sorry(s)]
+    linked = " ".join(c.text for c in found.chains)
+    loose = [e.text for e in found.evidence if e.line not in linked]
+    claims = [f'{CLAIM}"{clip(s, 260)}"' for s in found.speech.learned if not _only_sorry(s) and not is_routine(s)]
     left = [f'Left open in the answer: "{clip(s, 220)}"' for s in found.speech.left]
     user = corrections.said(turn) if corrections.corrected(turn) else []
     return [
         *corrections.refuted(turn, found.replaced), *user[:1],
-        *(c.text for c in found.chains[:3]), *_change_facts(found.changes),
+        *(c.text for c in found.chains[:3]), *_change_facts(found.changes, linked),
         *(m.text for m in found.measured[:2]), *wanted(turn), *(e.text for e in found.ends[:2]),
-        *claims[:2], *left[:2], *_results(turn), *loose[:4], *commits(turn), *found.replaced.facts,
+        *claims[:2], *left[:2], *_results(turn, " ".join([linked, *loose])), *loose[:4], *commits(turn),
+        *found.replaced.facts,
     ]  # fmt: skip
 
 
 def _only_sorry(sentence: str) -> bool:
-    return bool(refutes(sentence)) and not names(sentence)
+    return admits(sentence) and not names(sentence)
 
 
-def _change_facts(changes: Sequence[Change]) -> list[str]:
+def _change_facts(changes: Sequence[Change], linked: str) -> list[str]:
+    """One fact a file; none for a file whose changes stand with the failure they mended."""
+    changes = [c for c in changes if c.remarks or not c.pieces or any(p[:150] not in linked for p in c.bare)]
     if len(changes) <= 7:
         return [clip(c.fact, 640) for c in changes]
     rest = ", ".join(f"{c.path} ({c.verb})" for c in changes[6:])
@@ -250,12 +253,13 @@ def _last_proof(turn: Turn) -> str:
     return counted[-1] if counted else f"`{proofs[-1].label}` passed" if proofs else ""
 
 
-def _results(turn: Turn) -> list[str]:
+def _results(turn: Turn, known: str) -> list[str]:
     """What the last check said, and what acting commands gave."""
     told = [f"Last check: {_last_proof(turn)}"] if _last_proof(turn) else []
     for run in turn.runs:
         if run.outcome.ok and run.outcome.lines and not run.step.agent and (_acts(run) or run.sort is Sort.SCRIPT):
-            told.append(f"`{clip(run.label, 60)}`: {clip('; '.join(report(run)[-2:]), 180)}")
+            lines = [line for line in report(run)[-2:] if line not in known]
+            told += [f"`{clip(run.label, 60)}`: {clip('; '.join(lines), 180)}"] if lines else []
     return unique(told)[:6]
 
 
@@ -288,14 +292,25 @@ def _events(found: Work) -> tuple[int, ...]:
 # What stands beside it ---------------------------------------------------------
 
 
-def _dead_end(found: Work, end: DeadEnd) -> Draft:
+def _dead_end(found: Work) -> Draft | None:
+    """What was tried in vain, when a run showed that it was in vain."""
     steps = {s.index: s.event_id for s in found.turn.steps}
-    asked = next(iter(sentences(found.turn.prompt)), "")
+    judged = [e for e in found.ends if e.effect]
+    if not judged:
+        return None
+    paths = tuple(dict.fromkeys(p for e in judged for p in e.paths))
     return Draft(
-        type="discovery", title=trimmed(end.title), subtitle=clip(asked, 160), facts=(clip(end.text, 700),),
-        narrative=f"This was tried on the way and taken back; the file is as it was before: {', '.join(end.paths)}.",
-        concepts=("gotcha",), files_read=end.paths, events=tuple(steps[i] for i in end.steps if i in steps),
+        type="discovery", title=trimmed(judged[0].title), subtitle=_asked(found.turn),
+        facts=tuple(clip(e.text, 700) for e in judged[:3]), concepts=("gotcha",), files_read=paths,
+        narrative=f"Tried on the way and taken back, what was tried is not in the code: {', '.join(paths)}.",
+        events=tuple(dict.fromkeys(steps[i] for e in judged for i in e.steps if i in steps)),
     )  # fmt: skip
+
+
+def _asked(turn: Turn) -> str:
+    """What the user wanted, in one sentence."""
+    said = [s for s in sentences(turn.prompt) if not is_routine(s)]
+    return clip(said[0], 160) if said else ""
 
 
 def _rule(found: Work) -> Draft | None:
@@ -305,7 +320,7 @@ def _rule(found: Work) -> Draft | None:
     facts = [f'The user laid down: "{clip(r, 300)}"' for r in found.rules]
     whole = clip(turn.prompt, 500)
     return Draft(
-        type="decision", title=trimmed(f"User's rule: {found.rules[0]}"), facts=tuple(facts),
+        type="decision", title=trimmed(f"User's rule: {LEAD.sub('', found.rules[0])}"), facts=tuple(facts),
         narrative=f'In the user\'s own words: "{whole}"', concepts=("pattern", "why-it-exists"),
         events=(turn.prompt_id,), metadata={"rule": True},
     )  # fmt: skip
@@ -331,10 +346,9 @@ def _foreign(found: Work) -> Draft | None:
     lines = [e for e in found.foreign if e.score > 4.5]
     if not lines:
         return None
-    asked = next(iter(sentences(found.turn.prompt)), "")
     return Draft(
         type="discovery", title=trimmed(f"From {lines[0].source}: {lines[0].line}"),
-        subtitle=clip(asked, 160), facts=tuple(e.text for e in lines), concepts=("how-it-works",),
+        subtitle=_asked(found.turn), facts=tuple(e.text for e in lines), concepts=("how-it-works",),
         narrative="Found outside the project; as reported there, not checked.",
         events=tuple(dict.fromkeys(e.step.event_id for e in lines)),
     )  # fmt: skip

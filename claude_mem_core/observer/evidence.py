@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
@@ -24,6 +24,7 @@ LONGEST = 200
 FILE_LINES = 3_000
 HIT = re.compile(r"^([^\s:]+\.\w+):(\d+)[:-]\s*(.*)$")
 ROW = re.compile(r"^([0-9a-f]{7,12})\s+(.+)$")
+STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+(?:\[?(?:INFO|DEBUG|TRACE)\]?\s+)?")
 DULL = frozenset(
     ["this", "that", "with", "from", "have", "been", "were", "will", "would", "could", "should", "there", "their", "which", "when", "then", "than", "they", "them", "what", "into", "onto", "over", "under", "after", "before", "about", "some", "each", "every", "other", "only", "also", "just", "more", "most", "such", "very", "same", "here", "dass", "eine", "einer", "einen", "nicht", "auch", "oder", "wird", "werden", "sind", "haben", "noch", "aber", "nach", "über", "beim", "wenn", "dann", "para", "como", "mais", "isso", "este", "esta", "pelo", "pela", "quando", "file", "files", "line", "lines", "code", "test", "tests", "true", "false", "null", "none", "return", "const"]
 )
@@ -41,7 +42,17 @@ class Evidence:
     @property
     def text(self) -> str:
         """The line with its source, in the form of a report."""
-        return f"{self.source}: {self.line}" if self.source else self.line
+        said = "" if self.step.act is Act.RUN else " says"
+        return f"{self.source}{said}: {self.line}" if self.source else self.line
+
+
+def told(evidence: Sequence[Evidence], limit: int) -> str:
+    """Several lines in one, each source named once."""
+    groups: dict[str, list[str]] = {}
+    for item in evidence:
+        said = "" if item.step.act is Act.RUN or not item.source else " says"
+        groups.setdefault(f"{item.source}{said}", []).append(clip(item.line, limit))
+    return "; ".join(f"{source}: {' / '.join(lines)}" if source else "; ".join(lines) for source, lines in groups.items())
 
 
 @attrs.frozen
@@ -71,14 +82,15 @@ class Finder:
         weighed = [w for w in weighed if w[0] >= ENOUGH]
         chosen = _spread_out(sorted(weighed, key=lambda w: (-w[0], -w[1])), most)
         chosen.sort(key=lambda w: -w[1])
-        return [Evidence(c.step, c.source, clip(c.line, LONGEST), s) for s, _, c in chosen]
+        return [Evidence(c.step, c.source, clip(STAMP.sub("", c.line), LONGEST), s) for s, _, c in chosen]
 
     def _score(self, candidate: _Candidate) -> float:
         shared = [n for n in _own_names(candidate) if n in self._names]
         score = sum(3.0 if self._spread[n] <= 3 else 1.2 if self._spread[n] <= 10 else 0.4 for n in shared)
         text = f"{candidate.source} {candidate.line}"
         common = {w[:7] for w in _content(text)} & self._words
-        return min(score, 7.0) + 0.7 * min(len(common), 4) + candidate.bonus
+        dull = 2.0 if candidate.line.rstrip().endswith(":") else 0.0
+        return min(score, 7.0) + 0.7 * min(len(common), 4) + candidate.bonus - dull
 
 
 def _own_names(candidate: _Candidate) -> set[str]:
@@ -93,16 +105,17 @@ def _content(text: str) -> set[str]:
 def _spread_out(
     weighed: list[tuple[float, int, _Candidate]], most: int
 ) -> list[tuple[float, int, _Candidate]]:
-    """The best, at most two of one step, no line twice."""
+    """The best, first one of each step, then a second one; no line twice."""
     chosen: list[tuple[float, int, _Candidate]] = []
     per_step: Counter[int] = Counter()
     seen: set[str] = set()
-    for item in weighed:
-        step, key = item[2].step.index, squash(item[2].line).casefold()
-        if len(chosen) < most and per_step[step] < PER_STEP and key not in seen:
-            chosen.append(item)
-            per_step[step] += 1
-            seen.add(key)
+    for allowed in range(1, PER_STEP + 1):
+        for item in weighed:
+            step, key = item[2].step.index, squash(item[2].line).casefold()
+            if len(chosen) < most and per_step[step] < allowed and key not in seen:
+                chosen.append(item)
+                per_step[step] += 1
+                seen.add(key)
     return chosen
 
 
@@ -117,7 +130,7 @@ def _candidates(turn: Turn, keys: set[str]) -> Iterator[_Candidate]:
         elif step.act is Act.READ and not step.failed and step.path not in edited:
             yield from _of_file(step, keys)
         elif step.act is Act.SEARCH and not step.failed:
-            yield from _of_hits(step)
+            yield from _of_hits(step, edited)
         elif step.act in (Act.ASK, Act.FETCH) and not step.failed:
             yield from _of_answer(step)
 
@@ -131,7 +144,8 @@ def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
     for line in lines:
         hit = HIT.match(line)
         source = "" if hit or " answered " in line else _source(run)
-        bonus = near + (2.0 if len(lines) <= 2 and run.sort not in QUIET else 0.0) - (run.sort in QUIET)
+        cited = run.sort is Sort.HISTORY and (row := ROW.match(line)) and row.group(1) in turn.answer
+        bonus = near + (2.0 if cited else 0.0) + (2.0 if len(lines) <= 2 and run.sort not in QUIET else 0.0) - (run.sort in QUIET)
         loud = any(p.search(line) for p in ERRORS[:4]) or "ERROR" in line or "CRITICAL" in line
         yield _Candidate(step, source, line, bonus + (3.0 if loud else 0.0))
 
@@ -164,17 +178,24 @@ def _of_file(step: Step, keys: set[str]) -> Iterator[_Candidate]:
         found = {n.casefold() for n in names(line)} if line.strip() else set()
         if found & keys and code.weight(line) > 1:
             remark = code.comment(line)
-            yield _Candidate(step, f"{step.path} says", code.shown(remark or line), 0.5 if remark else -0.5)
+            yield _Candidate(step, step.path, code.shown(remark or line), _file_bonus(line, remark))
 
 
-def _of_hits(step: Step) -> Iterator[_Candidate]:
+def _file_bonus(line: str, remark: str) -> float:
+    """Comments explain; a bare definition only repeats a name."""
+    if remark:
+        return 0.5
+    return -3.0 if code.name_of(line) and len(line) < 60 else -0.5
+
+
+def _of_hits(step: Step, edited: set[str]) -> Iterator[_Candidate]:
     for line in step.text.split("\n")[:200]:
-        if hit := HIT.match(line):
+        if (hit := HIT.match(line)) and hit.group(1) not in edited:
             yield _Candidate(step, hit.group(1), code.shown(hit.group(3)), -0.5)
 
 
 def _of_answer(step: Step) -> Iterator[_Candidate]:
-    said = f"{step.server or step.tool} says"
+    said = step.server or step.tool
     lines = [line for line in step.text.split("\n")[:FILE_LINES] if line.strip()]
     for line in lines[:200]:
         yield _Candidate(step, said, squash(line), 2.0 if len(lines) <= 4 else 0.0)

@@ -8,6 +8,7 @@ from claude_mem_core.observer import phrases
 from claude_mem_core.observer.chains import Chain
 from claude_mem_core.observer.changes import PROSE, TESTS
 from claude_mem_core.observer.files import File
+from claude_mem_core.observer.speech import sentences
 from claude_mem_core.observer.turn import Turn
 
 CONFIG = re.compile(r"\.(?:ya?ml|toml|ini|cfg|conf|json|env|properties|lock|tf|tfvars|xml)$|(?:^|/)(?:Dockerfile|Makefile|Caddyfile)", re.IGNORECASE)
@@ -49,7 +50,8 @@ def _of_work(turn: Turn, chains: list[Chain], said: str) -> str:
     signs = {
         "bugfix": 2 * bool(phrases.BROKEN.search(first)) + bool(phrases.BROKEN.search(prompt))
         + bool(phrases.BROKEN.search(turn.answer)) + 2 * started_red,
-        "feature": 2 * bool(phrases.FEATURE.search(prompt)) + 2 * bool(fresh) - quiet,
+        "feature": 2 * bool(phrases.FEATURE.search(prompt)) + 2 * bool(fresh) - quiet
+        + 2 * any(phrases.FEATURE.match(s) for s in sentences(prompt)),
         "refactor": 3 * bool(phrases.REFACTOR.search(prompt)),
         "change": 2 * bool(phrases.CHANGE.search(first)) + bool(phrases.CHANGE.search(prompt)) + 2 * quiet,
     }  # fmt: skip

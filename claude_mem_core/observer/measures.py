@@ -74,8 +74,18 @@ def _difference(before: Sequence[str], after: Sequence[str]) -> str:
         if old is not None and (said := between(old, line)):
             told.append(said)
     if not told and before != after and len(before) <= 2 and len(after) <= 2:
-        told = [f"{clip('; '.join(before), 120)} → {clip('; '.join(after), 120)}"]
+        told = [_aside("; ".join(before), "; ".join(after))]
     return "; ".join(clip(t, 200) for t in told[:2])
+
+
+def _aside(old: str, new: str) -> str:
+    """`old` → `new` with the words that both begin with said once."""
+    a, b = old.split(" "), new.split(" ")
+    head = 0
+    while head < min(len(a), len(b)) - 1 and a[head] == b[head]:
+        head += 1
+    shared = " ".join(a[:head]) + " " if head else ""
+    return f"{shared}{clip(' '.join(a[head:]), 110)} → {clip(' '.join(b[head:]), 110)}"
 
 
 def between(old: str, new: str) -> str:

@@ -44,7 +44,8 @@ ERRORS: tuple[re.Pattern[str], ...] = (
     re.compile(r"^E\s{2,}(?!\s*\+|\s*[-?|])\S"),
     re.compile(r"^(?:error\[\w+\]|\S*\berror (?:TS|CS|C|E|BC|FS|MSB|SC)?\d+\b|.*\berror [A-Z]{2,3}\d+:)"),
     re.compile(r"^\s*(?:[\w.$\\]+\.)?[A-Z]\w*(?:Error|Exception|Failure|Fault|Warning|Exit|Interrupt)\b(?:\s?[:(\[]| -|$)"),
-    re.compile(r"^\s*(?:Caused by|panic|fatal|thread '.*' panicked|goroutine panic|Uncaught|Unhandled)\b", re.IGNORECASE),
+    re.compile(r"^called `.*` on an? |^assertion .*failed|^\s*(?:left|right): "),
+    re.compile(r"^\s*(?:Caused by|panic|fatal|goroutine panic|Uncaught|Unhandled)\b", re.IGNORECASE),
     re.compile(r"(?i)\b(?:expected|expect)\b.{0,200}\b(?:but|got|found|received|actual|was|to (?:be|equal))\b"),
     re.compile(r"^\s*\S*:\d+(?::\d+)?:?\s+(?:\w+:\s+)?(?:undefined|error|cannot|undeclared|unexpected|expected|unresolved|no )", re.IGNORECASE),
     re.compile(r"^\S.{0,80}\(\d+,\d+\): error\b"),
@@ -148,7 +149,7 @@ def error_lines(lines: Sequence[str]) -> list[str]:
 
 def _last(lines: Sequence[str]) -> list[str]:
     """Nothing looks like an error: the end of the output is the best guess."""
-    useful = [tidy(line) for line in lines if not EMPTY_ERRORS.match(line)] or [
+    useful = [tidy(line) for line in lines if not EMPTY_ERRORS.match(line) and not COUNTS.search(line)] or [
         "; ".join(tidy(line) for line in lines[-3:])
     ]
     return [line for line in useful[-1:] if re.search(r"\w{3}", line)]

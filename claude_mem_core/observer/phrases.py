@@ -58,17 +58,21 @@ CHOICE = _table(
     r"べきか|どちら|どっち|決めて|比較|それとも|应该.*还是|哪个|决定",
 )
 # Owning up to a mistake.
+ADMIT = _table(
+    r"\b(?:you (?:were|are) right|i was wrong|my (?:first|earlier|previous|initial)\b.{0,40}\b(?:wrong|mistaken|not|premature)|my mistake|apolog\w+|i withdraw)\b",
+    r"\b(?:(?:sie|du) (?:hatten?|haben|hast|hattest) recht|hatte unrecht|lag (?:ich )?falsch|mein Fehler|meine (?:erste|frühere) .{0,40}(?:falsch|nicht))\b",
+    r"\b(?:(?:você|vocês|tu) (?:tinha|tinham|tem|estava) (?:toda )?(?:a )?razão|tinha razão|me enganei|errei|minha (?:primeira|conclusão) .{0,40}(?:errad\w|não))",
+    r"\b(?:tenía(?:s)? razón|me equivoqué|(?:vous aviez|tu avais) raison|je me suis trompé)\b",
+    r"ご指摘の通り|ご指摘のとおり|おっしゃる通り|私の(?:最初の|前の).{0,20}(?:誤|間違)|我错了|您说得对|你说得对",
+)
+# Something believed before is not so.
 REFUTED = _table(
-    r"\b(?:you (?:were|are) right|i was wrong|was wrong|were wrong|my (?:first|earlier|previous|initial)\b.{0,40}\b(?:wrong|mistaken|not)"
-    r"|not the (?:real |actual )?(?:cause|reason|problem)|turned out (?:not|to be wrong)|did not help|didn't help|made no difference"
-    r"|taken back|took (?:it|that) back|refuted|disprove[dn]|mistaken|incorrect|in fact not|withdraw\w*|apolog\w+|the real (?:cause|reason|problem))\b",
-    r"\b(?:(?:sie|du) (?:hatten?|haben|hast|hattest) recht|hatte unrecht|lag falsch|war falsch|nicht die Ursache|stimmt(?:e)? nicht|widerlegt|mein Fehler|Irrtum"
-    r"|half nicht|zurückgenommen|die (?:wahre|wirkliche|eigentliche|echte) Ursache)\b",
-    r"\b(?:(?:você|vocês|tu) (?:tinha|tinham|tem|estava) (?:toda )?(?:a )?razão|tinha razão|estava errad\w|me enganei|não era (?:a|o)|descartad\w|equivocad\w|não ajudou"
-    r"|a (?:verdadeira causa|causa real|causa verdadeira))\b",
-    r"\b(?:tenía(?:s)? razón|me equivoqué|no era la causa|causa real)\b",
-    r"\b(?:(?:vous aviez|tu avais) raison|je me suis trompé|n'était pas|la vraie cause)\b",
-    r"ご指摘の通り|ご指摘のとおり|間違って|間違い|誤り|誤って|違いました|ではなかった|ではありません|ではなく|本当の原因|真の原因|不是.*原因|我错了|您说得对|你说得对|并非",
+    r"\b(?:was wrong|were wrong|not the (?:real |actual )?(?:cause|reason|problem)|turned out (?:not|to be wrong)|did not help|didn't help|made no difference"
+    r"|taken back|took (?:it|that) back|refuted|disprove[dn]|mistaken|incorrect|the (?:real|actual) (?:cause|reason|problem))\b",
+    r"\b(?:war falsch|nicht die Ursache|stimmt(?:e)? nicht|widerlegt|Irrtum|half nicht|zurückgenommen|die (?:wahre|wirkliche|eigentliche|echte) Ursache)\b",
+    r"\b(?:estava errad\w|não era (?:a|o)|descartad\w|equivocad\w|não ajudou|a (?:verdadeira causa|causa real|causa verdadeira))\b",
+    r"\b(?:no era la causa|causa real|n'était pas|la vraie cause)\b",
+    r"間違って|間違い|誤り|誤って|違いました|ではなかった|ではありません(?:でした)?|ではなく|本当の原因|真の原因|不是.*原因|并非",
 )
 # A prompt that puts the agent right.
 CORRECTION = _table(
@@ -122,9 +126,9 @@ ROUTINE = _table(
     r"^(?:すべての|全)?テスト.{0,20}(?:通|成功|パス)|^(?:原因が|原因を)?(?:分かりました|特定しました|判明しました)$|^(?:所有)?测试.{0,10}通过",
 )
 SECURITY = _table(
-    r"\b(?:vulnerab\w+|path traversal|directory traversal|sql injection|command injection|injection|xss|csrf|ssrf|xxe|rce|idor|open redirect|auth(?:entication|orization)? bypass"
+    r"\b(?:vulnerab\w+|path traversal|directory traversal|(?:sql|command|code|template|header|log|ldap|prompt|shell) injection|xss|csrf|ssrf|xxe|rce|idor|open redirect|auth(?:entication|orization)? bypass"
     r"|unauthenticated|security (?:hole|issue|flaw|bug|finding|risk)|attacker\w*|exploit\w*|cve-\d|secrets?\b.{0,30}\b(?:leak\w*|expos\w*|commit\w*|plain|log\w*|rotat\w*)|rotate .{0,30}(?:key|secret|token|password|credential)s?"
-    r"|hard-?coded (?:password|secret|key|token|credential)s?|timing attack|weak (?:hash|cipher|crypto)|insecure|privilege escalation|prototype pollution|deserial[iz]\w+|zip slip|tampering|forge[rd]?\b|spoof\w*)",
+    r"|hard-?coded (?:password|secret|key|token|credential)s?|timing attack|weak (?:hash|cipher|crypto)|insecure|privilege escalation|prototype pollution|zip slip|(?:unsafe|insecure) deserial[iz]\w+|no (?:login|auth\w*)\b)",
     r"\b(?:Sicherheitslücke\w*|Schwachstelle\w*|Angreifer\w*|ausnutz\w*)",
     r"\b(?:vulnerabilidade\w*|falha de segurança|brecha\w*|atacante\w*|invasor\w*|explora\w* a falha)",
     r"\b(?:vulnerabilidad\w*|vulnérabilit\w+|attaquant\w*|faille\w*)",
@@ -132,7 +136,7 @@ SECURITY = _table(
 )
 # What the work was about, from the words of the prompt and the answer.
 BROKEN = _table(
-    r"\b(?:fix\w*|bugs?|broken|breaks?|fails?|failing|failed|failure|error\w*|crash\w*|wrong|off by|flaky|regress\w*|red|does(?:n'?t| not) work|not working|slow|timeouts?|hang\w*|leak\w*|stuck|twice|empty|missing|lost|corrupt\w*|deadlock\w*|4\d\d|5\d\d)\b",
+    r"\b(?:fix\w*|bugs?|broken|breaks?|fails?|failing|failed|failure|error\w*|crash\w*|wrong|off by|flaky|regress\w*|red|does(?:n'?t| not) work|not working|slow|timeouts?|hang\w*|leak\w*|stuck|twice|empty|missing|lost|corrupt\w*|deadlock\w*)\b",
     r"\b(?:Fehler\w*|kaputt|behebe\w*|behoben|falsch\w*|langsam|leer|schlägt fehl|abstürz\w*|hängt|doppelt)\b",
     r"\b(?:corrig\w+|consert\w+|errad\w+|quebr\w+|falh\w+|lent\w+|trav\w+|duplicad\w+|bug|erros?)\b",
     r"\b(?:arregl\w+|corrig\w+|roto|falla\w*|cassé|plante)\b",

@@ -23,7 +23,9 @@ PLAN = re.compile(
     r"|\bscan\b|\bsearch\b .* using|execution time|rows removed|hash join|nested loop|type: ALL|collscan|ixscan)"
 )
 SQL = re.compile(r"(?is)\bexplain\b")
-WHERE = re.compile(r"(?i)\b(?:from|update|into)\s+([\w.\"]+)(?:.*?\bwhere\s+(.+?))?(?:\s+(?:group|order|limit|returning)\b|;|$)")
+WHERE = re.compile(r"(?i)\b(?:from|update|into)\s+([\w.]+)(?:[^;\"]*?\bwhere\s+([^;\"]+?))?(?=\s+(?:group|order|limit|returning)\b|[;\"]|$)")
+TAG = re.compile(r"^(?:BEGIN|COMMIT|ROLLBACK|SET|START TRANSACTION)$")
+DONE = re.compile(r"^(?:INSERT|UPDATE|DELETE|ALTER|CREATE|DROP|TRUNCATE|COPY|MERGE|SELECT|GRANT|Query OK)\b")
 CELLS = re.compile(r"\s*\|\s*|\t")
 
 
@@ -51,7 +53,8 @@ def _statuses(run: Run, lines: Sequence[str]) -> list[str]:
         body = " ".join(tidy(line) for line in rest[:status]) or ENDS_IN_STATUS.sub("", rest[status])
         told.append(_answered(command, _status(rest[status]), body if not STATUS.match(body) else ""))
         rest = rest[status + 1 :]
-    if len(told) == 1 and len(rest) == 1 and len(rest[0]) < 80 and "(" not in told[0]:
+    alone = len(run.job.commands) == 1 or any(c.program == "cat" for c in run.job.commands)
+    if alone and len(told) == 1 and len(rest) == 1 and len(rest[0]) < 80 and "(" not in told[0]:
         return [f"{told[0]} ({squash(rest[0])})"]
     return told + [clip(tidy(line), LONGEST) for line in rest] if told else []
 
@@ -98,14 +101,18 @@ def _table(run: Run, lines: Sequence[str]) -> list[str]:
     told: list[str] = []
     head: list[str] = []
     for line in lines:
-        cells = [c for c in CELLS.split(line.strip().strip("|"))]
-        if _is_head(cells, head):
+        cells = CELLS.split(line.strip().strip("|"))
+        if TAG.match(line.strip()):
+            continue
+        if DONE.match(line.strip()):
+            told.append(tidy(line))
+        elif _is_head(cells, head):
             head = cells
         elif head and len(cells) == len(head):
             told.append(", ".join(f"{h} {c}" for h, c in zip(head, cells, strict=True)))
         else:
             told.append(clip(tidy(line), LONGEST))
-    return _asked(told, questions) if head else []
+    return _asked(told, questions) if head else told
 
 
 def _is_head(cells: Sequence[str], head: Sequence[str]) -> bool:

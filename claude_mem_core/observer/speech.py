@@ -18,10 +18,10 @@ BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+")
 TABLE_RULE = re.compile(r"^[\s|:+-]+$")
 # An end of a sentence: not after z.B., e.g., a number or a single letter.
 ABBREVIATED = "".join(
-    rf"(?<!\b{word})"
+    rf"(?<!{word})" if word.startswith("[") else rf"(?<!\b{word})"
     for word in (
         "e\\.g", "i\\.e", "z\\.B", "d\\.h", "u\\.a", "bzw", "etc", "vs", "ca", "approx", "Nr", "inkl", "incl",
-        "usw", "resp", "Dr", "Mr", "Mrs", "St", "Fig", "Sr", "Sra", "p\\.ex", "ex", "evtl", "ggf", "vgl", "[A-Za-z]",
+        "usw", "resp", "Dr", "Mr", "Mrs", "St", "Fig", "Sr", "Sra", "p\\.ex", "ex", "evtl", "ggf", "vgl", "[\\s(.][A-Za-z]",
     )
 )  # fmt: skip
 END = re.compile(
@@ -80,7 +80,7 @@ def sorted_out(text: str) -> Speech:
             continue
         if phrases.OPEN.search(sentence):
             left.append(sentence)
-        elif any(p.search(sentence) for p in (phrases.CAUSE, phrases.DECIDE, phrases.REFUTED)):
+        elif any(p.search(sentence) for p in (phrases.CAUSE, phrases.DECIDE, phrases.REFUTED, phrases.ADMIT)):
             learned.append(sentence)
         else:
             done.append(sentence)
@@ -123,7 +123,12 @@ def is_correction(prompt: str) -> bool:
 
 def refutes(answer: str) -> list[str]:
     """The sentences in which an answer takes something back."""
-    return [s for s in sentences(answer) if phrases.REFUTED.search(s)]
+    return [s for s in sentences(answer) if phrases.REFUTED.search(s) or admits(s)]
+
+
+def admits(sentence: str) -> bool:
+    """Whether a sentence only owns up to a mistake."""
+    return bool(phrases.ADMIT.search(sentence))
 
 
 def join(parts: Sequence[str], limit: int) -> str:

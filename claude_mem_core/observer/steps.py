@@ -90,7 +90,7 @@ class Step:
         text: what came back, as plain text.
         agent: id of the sub-agent that did it.
         server: where a foreign answer came from.
-        partial: whether only a part of a file was read.
+        note: what the agent said it was for.
     """
 
     event_id: int
@@ -107,6 +107,7 @@ class Step:
     interrupted: bool = False
     agent: str = ""
     server: str = ""
+    note: str = ""
 
 
 def steps(events: Sequence[StoredEvent], root: str) -> list[Step]:
@@ -130,7 +131,7 @@ def _step(stored: StoredEvent, index: int, root: str) -> Step:
         query=_query(act, given), edits=_edits(given, output, act, root), text=text,
         failed=failed or _exit_code(act, text) or _said_false(output),
         interrupted=tool.is_interrupt or _flag(output, "interrupted"),
-        agent=_agent(stored), server=_server(tool.name, given),
+        agent=_agent(stored), server=_server(tool.name, given), note=_first(given, ("description",)),
     )  # fmt: skip
 
 

@@ -26,18 +26,22 @@ def story(
     """The turn in a few sentences; empty when there is nothing to tell."""
     parts = [
         *_problems(chains), *_found(evidence), *_changed(changes), *_tried(ends), *_effects(measured),
-        *([f"In the end {result}"] if result else []),
     ]  # fmt: skip
-    return _joined(parts)
+    return _joined(parts, f"In the end {result}." if result else "")
 
 
-def _joined(parts: Sequence[str]) -> str:
-    out = ""
-    for part in parts:
-        part = part.rstrip(" .;") + "."
-        if len(out) + len(part) < LONGEST:
-            out += (" " if out else "") + part
-    return out
+def _joined(parts: Sequence[str], end: str) -> str:
+    """All parts, each with a fair share of the room, and always the end."""
+    share = max(170, (LONGEST - len(end)) // max(1, len(parts)))
+    spare = LONGEST - len(end)
+    told = []
+    for at, part in enumerate(parts):
+        room = max(share, spare - sum(min(len(p), share) for p in parts[at + 1 :]))
+        text = clip(part, min(room, spare)).rstrip(" .;") + "."
+        if spare > 60:
+            told.append(text)
+            spare -= len(text) + 1
+    return " ".join([*told, *([end] if end else [])])
 
 
 def snippet(text: str, limit: int = SNIPPET) -> str:
@@ -63,7 +67,11 @@ def _problems(chains: Sequence[Chain]) -> list[str]:
 
 
 def _found(evidence: Sequence[Evidence]) -> list[str]:
-    pieces = [f"{clip(e.source, 44)} showed {snippet(e.line)}" if e.source else snippet(e.line) for e in evidence[:4]]
+    best = sorted(sorted(evidence, key=lambda e: -e.score)[:3], key=lambda e: e.step.index)
+    groups: dict[str, list[str]] = {}
+    for item in best:
+        groups.setdefault(clip(item.source, 60), []).append(snippet(item.line))
+    pieces = [f"{s} showed {' and '.join(lines)}" if s else " and ".join(lines) for s, lines in groups.items()]
     return ["Looking into it, " + "; ".join(pieces)] if pieces else []
 
 

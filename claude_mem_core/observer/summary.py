@@ -25,21 +25,26 @@ def summary(
     evidence: Sequence[Evidence], rules: Sequence[str],
 ) -> SummaryDraft:  # fmt: skip
     """The summary of the turn; the answer's sentences are shared out among its fields."""
-    speech = sorted_out("\n".join(text for _, text in turn.answers))
+    before = sorted_out("\n".join(text for _, text in turn.answers[:-1]))
+    speech = sorted_out(turn.answer)
     said = [f'The user: "{clip(r, 200)}"' for r in rules]
     return SummaryDraft(
         request=clip(turn.prompt, REQUEST),
         investigated=_investigated(turn, chains, evidence),
-        learned=join([*speech.learned, *said], FIELD),
-        completed=join([*speech.done, *_work(turn, changes)], FIELD + 300),
+        learned=join([*before.learned, *speech.learned, *said], FIELD),
+        completed=join([*before.done, *speech.done, *_work(turn, changes)], FIELD + 300),
         next_steps=join(speech.left, FIELD),
-        notes=join([e.text for e in ends], FIELD),
+        notes=join([*(e.text for e in ends), *_fault(turn)], FIELD),
         files_read=tuple(read_files(turn)),
         files_edited=tuple(f.path for f in turn.changed),
         prompt_number=max((e.prompt_number for e in turn.batch.events), default=0),
         events=tuple(e.id for e in turn.batch.events),
         tokens=0,
     )
+
+
+def _fault(turn: Turn) -> list[str]:
+    return [f"The turn ended with an error: {clip(turn.fault, 200)}"] if turn.fault else []
 
 
 def read_files(turn: Turn, most: int = 10) -> list[str]:
@@ -57,7 +62,8 @@ def _investigated(turn: Turn, chains: Sequence[Chain], evidence: Sequence[Eviden
     parts = [f"Looked at {comma(looked, 6)}"] if looked else []
     parts += [clip(problem(c.failure), 240) for c in chains[:3]]
     parts += [clip(e.text, 200) for e in evidence[:5]]
-    return join(unique([*parts, *_ran(turn)]), FIELD)
+    known = " ".join(parts)
+    return join(unique([*parts, *(t for t in _ran(turn) if t.split("`: ")[-1] not in known)]), FIELD)
 
 
 def _ran(turn: Turn) -> list[str]:

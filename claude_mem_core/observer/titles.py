@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from claude_mem_core.observer.speech import is_routine, sentences
-from claude_mem_core.observer.text import clip_words, names, squash
+from claude_mem_core.observer.text import clip_words, names, squash, words
 
 WORDS = 12
 CHARS = 110
@@ -22,17 +22,29 @@ LEAD = re.compile(
     re.IGNORECASE,
 )
 FIRST_PERSON = re.compile(r"^(?:I(?:'ve| have)? (?:also |now )?|we (?:have )?)(?=[a-z]+(?:ed|t|n|de|lt)\b)", re.IGNORECASE)
+# Words that nothing ends with.
+DANGLING = re.compile(
+    r"(?:\s+(?:a|an|the|of|in|on|at|to|and|or|by|for|with|from|is|are|was|as|that|which|its|into|not|but|than|both|one"
+    r"|der|die|das|den|dem|ein|eine|einen|und|oder|von|im|in|am|auf|zu|mit|für|ist|war|als|bei|nach"
+    r"|o|os|as|um|uma|de|do|da|dos|das|em|no|na|e|ou|por|para|com|que|é))+$",
+    re.IGNORECASE,
+)
 CLAUSE = re.compile(r"[;:,(–—]|\s-\s|、|，|；")
 
 
-def title(candidates: Iterable[str], topics: set[str]) -> str:
-    """The best of the candidates, cut to length; they come in order of preference."""
+def title(candidates: Iterable[str], topics: set[str], asked: str = "") -> str:
+    """The best of the candidates, cut to length; they come in order of preference.
+
+    Better are those that name what was worked on, and that speak of what was asked.
+    """
+    wanted = {w[:6] for w in words(asked) if len(w) > 3}
     ranked = []
     for at, candidate in enumerate(candidates):
         text = trimmed(candidate)
         if len(text) >= LEAST and not is_routine(text):
             shared = sum(n.casefold() in topics for n in names(text))
-            ranked.append((min(shared, 2) - 0.4 * at, -at, text))
+            common = len({w[:6] for w in words(text)} & wanted)
+            ranked.append((min(shared, 2) + 0.5 * min(common, 3) - 0.6 * at, -at, text))
     return max(ranked)[2] if ranked else ""
 
 
@@ -43,7 +55,13 @@ def trimmed(text: str) -> str:
     bare = FIRST_PERSON.sub("", text)
     text = bare[:1].upper() + bare[1:] if bare != text else text
     text = TOOLS.sub(lambda m: f"The {m.group().rstrip(':').casefold()}", text)
-    return _shortened(text).rstrip(" .。;:,、")
+    return _capital(DANGLING.sub("", _shortened(text)).rstrip(" .。;:,、"))
+
+
+def _capital(text: str) -> str:
+    """A first word that is a plain word begins with a capital letter."""
+    first = text.split(" ", 1)[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
 def _shortened(text: str) -> str:

@@ -15,7 +15,7 @@ from claude_mem_core.observer.outcomes import Outcome, outcome
 from claude_mem_core.observer.paths import without_root
 from claude_mem_core.observer.speech import is_protocol
 from claude_mem_core.observer.steps import Act, Step, steps
-from claude_mem_core.observer.text import names, squash
+from claude_mem_core.observer.text import clip, names, squash
 from claude_mem_core.types import Batch, EventKind, StoredEvent, Trust
 
 INTERRUPTED = re.compile(r"(?m)^Exit code 1(?:30|43)\b|^\s*\^C\s*$")
@@ -43,8 +43,9 @@ class Run:
 
     @property
     def label(self) -> str:
-        """The command for people."""
-        return self.job.label
+        """The command for people; of a script typed in place, what it was for."""
+        note = self.step.note
+        return f"{self.job.label} ({clip(note, 50)})" if note and self.job.label.endswith(" script") else self.job.label
 
     @property
     def sort(self) -> Sort:
