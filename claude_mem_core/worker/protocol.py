@@ -60,16 +60,16 @@ class Protocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.transport is None:
             return
-        if self._head_timer is not None:
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES and not self._in_body(data):
-                self.send_400_response("request head too large")
-                return
+        if self._head_timer is not None and self._too_long(data):
+            self.send_400_response("request head too large")
+            return
         super().data_received(data)
 
-    def _in_body(self, data: bytes) -> bool:
-        """Whether the head ends within this piece; the rest of it is body."""
-        return b"\r\n\r\n" in data and self._head_bytes - len(data) < HEAD_BYTES
+    def _too_long(self, data: bytes) -> bool:
+        """Whether the head is longer than any of ours; what follows it is not counted."""
+        end = data.find(b"\r\n\r\n")
+        self._head_bytes += len(data) if end < 0 else end
+        return self._head_bytes > HEAD_BYTES
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
