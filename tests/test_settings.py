@@ -134,6 +134,8 @@ def test_values_are_read_from_text_and_json(kind: str, raw: Any, value: Any) -> 
         ("string", 5),
         ("string", None),
         ("string", "a\0"),
+        ("string", "\ud800"),
+        ("csv", ["\udfff"]),
         ("csv", [1]),
         ("csv", {"a": 1}),
         ("json", "{"),
@@ -406,6 +408,7 @@ def test_set_writes_behind_an_own_link_and_keeps_it(paths: Paths, tmp_path: Path
             "CLAUDE_MEM_WORKER_PORT is 99; allowed: a whole number from 1024",
         ),
         ("disable-summary", "1", "environment alone"),
+        ("mode", "x" * 1_100_000, "larger than 1,000,000 bytes"),
         ("session-init-timeout-ms", "99999", "14000 is used"),
     ],
 )

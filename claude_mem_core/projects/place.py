@@ -64,9 +64,10 @@ def place_of(
     Args:
         cwd: may be relative, missing, deleted, of another system, or nonsense.
         settings: for the user's named environments and the source of names.
-        home: the user's home directory.
+        home: the user's home directory; the process's own when empty.
         confirmed: roots of marked folders that the user has confirmed.
     """
+    home = home or os.path.expanduser("~")
     where = spelled(cwd, home)
     path = _real(where)
     group = environment_of(path, settings, home)

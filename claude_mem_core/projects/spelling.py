@@ -6,6 +6,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 import attrs
 
@@ -91,8 +92,13 @@ def is_no_project(path: str, home: str) -> bool:
 
 def general_dirs(home: str) -> frozenset[str]:
     """Home, root and temp directories: neither a marker nor a `.git` there counts."""
-    temps = [os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
-    places = [place for place in (home, *TEMPS, *temps) if os.path.isabs(place)]
+    named = (os.environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP"))
+    return _resolved((home, *TEMPS, *named))
+
+
+@lru_cache(maxsize=8)
+def _resolved(dirs: tuple[str, ...]) -> frozenset[str]:
+    places = [place for place in dirs if os.path.isabs(place)]
     found = {os.sep, *map(os.path.normpath, places), *map(os.path.realpath, places)}
     return frozenset(found)
 

@@ -181,7 +181,8 @@ class SettingsSource:
         for name, text in changes.items():
             setting = self.known(name)
             written[setting.key] = self._storable(setting, text)
-        writing.put(self.paths, written, [key for key in written if remembers(key)])
+        if written:
+            writing.put(self.paths, written, [key for key in written if remembers(key)])
 
     def _storable(self, setting: Setting, text: str) -> str:
         fault = refusal(setting, text)

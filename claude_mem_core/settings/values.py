@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from claude_mem_core.convert import json_loads_bounded
+from claude_mem_core.convert import dumps, json_loads_bounded
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.types import Setting
 
@@ -107,6 +107,8 @@ ALLOWED = {
 def _text(setting: Setting, raw: Any) -> str:
     if not isinstance(raw, str) or "\0" in raw:
         raise ValueError
+    # An unpaired surrogate can't be written; its error is a ValueError too.
+    raw.encode()
     return raw.strip()
 
 
@@ -272,10 +274,10 @@ def as_text(setting: Setting, value: Any) -> str:
     if setting.type == "csv":
         words = list(value)
         fits = not any("," in word for word in words)
-        return ",".join(words) if fits else json.dumps(words, ensure_ascii=False)
+        return ",".join(words) if fits else dumps(words)
     if setting.type == "json":
-        return json.dumps(value, ensure_ascii=False)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+        return dumps(value)
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
 def masked_text(setting: Setting, value: Any) -> str:

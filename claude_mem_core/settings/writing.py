@@ -18,7 +18,7 @@ from claude_mem_core.files import (
     write_private,
 )
 from claude_mem_core.paths import Paths
-from claude_mem_core.settings.reading import Reading, read
+from claude_mem_core.settings.reading import MAX_BYTES, Reading, read
 
 NOTED_BYTES = 100_000
 # A write takes milliseconds; many scripts at once may queue up for it.
@@ -81,7 +81,10 @@ def edited(path: Path, now: Reading, changes: Mapping[str, str]) -> bytes:
         made = _changed(path, text, changes)
     except HostConfigError as error:
         raise SettingsError(str(error)) from None
-    return now.mark + made.encode(now.encoding)
+    data = now.mark + made.encode(now.encoding)
+    if len(data) > MAX_BYTES:
+        raise SettingsError(f"{path} would become larger than {MAX_BYTES:,} bytes")
+    return data
 
 
 def _changed(path: Path, text: str, changes: Mapping[str, str]) -> str:
