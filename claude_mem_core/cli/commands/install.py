@@ -58,13 +58,14 @@ def run(args: Namespace) -> int:
     paths = Paths(data_dir())
     quiet = frozenset({"disable-auto-memory"}) if args.disable_auto_memory else frozenset()
     setup = setup_for(paths, hook.expected(paths), scope=args.scope, options=quiet)
-    wanted = _wanted(args, setup, targets(registry_for(paths)))
+    known = targets(registry_for(paths))
+    wanted = _wanted(args, setup, known)
     courses = planned(wanted, lambda target: target.plan(setup, remove=False))
     if not args.json:
         show(courses, paths)
     if not args.dry_run and _may(args, courses):
         if any(course.error is None for course in courses):
-            hook.install(paths)
+            hook.install(paths, (target.record for target in known))
         carry_out(courses, paths)
     _add_notes(courses, setup)
     _report(args, courses, paths)

@@ -100,6 +100,9 @@ def _report(
     report(courses, "uninstalled", paths)
     if purged:
         emit(f"Deleted from {paths.data}: {', '.join(purged)}.")
+        others = purge.left(paths)
+        if others:
+            emit(f"Not ours, so it stays there: {', '.join(others)}.")
         emit("Agents that are still running need a restart.")
     elif not args.purge:
         emit(f"What stays: {paths.data} with the memory, settings and copies of changed")

@@ -16,5 +16,5 @@ def unified(change: FileChange) -> str:
 
 
 def _lines(data: bytes | None) -> list[str]:
-    text = (data or b"").decode("utf-8", "replace")
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").split("\n") if text else []
+    text = (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []

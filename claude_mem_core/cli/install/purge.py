@@ -1,43 +1,29 @@
-"""Deletes what is ours in the data directory; it may be shared with a claude-mem."""
+"""Deletes what is ours in the data directory, by name: it may be shared, or be a home."""
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
 from claude_mem_core.paths import Paths
 
-FOREIGN = ("claude-mem.db",)  # with this beside us, `settings.json` is not ours alone
+OURS = (
+    "memory.db*", "token", "w.sock*", "edge.json", "spool", "hook", "worker.argv",
+    "worker.lock", "worker-*.json", "plugins*.json", "snapshots", "backups", "hosts",
+    "lost.count", "starting", "mute", "open.html", "settings.lock", "settings.set",
+    ".env.lock",
+)  # fmt: skip
+# Names that a claude-mem in the same directory uses as well.
+SHARED = ("settings.json", ".env", "logs", ".worker.pid", ".worker.port")
+OTHER_STORE = "claude-mem.db"
 
 
 def ours(paths: Paths) -> list[Path]:
     """Everything of ours that is there."""
-    single = [
-        paths.token,
-        paths.socket,
-        paths.socket_elsewhere,
-        paths.port,
-        paths.pid,
-        paths.lock,
-        paths.heartbeat,
-        paths.edge,
-        paths.worker_argv,
-        paths.plugin_index,
-    ]
-    folders = [
-        paths.spool,
-        paths.hook,
-        paths.logs,
-        paths.snapshots,
-        paths.backups,
-        paths.data / "hosts",
-    ]
-    store = sorted(paths.data.glob("memory.db*")) if paths.data.is_dir() else []
-    shared = any((paths.data / name).exists() for name in FOREIGN)
-    settings = [] if shared else [paths.settings]
-    return [p for p in (*store, *single, *folders, *settings) if os.path.lexists(p)]
+    alone = not (paths.data / OTHER_STORE).exists()
+    names = (*OURS, *SHARED) if alone else OURS
+    return sorted({path for name in names for path in paths.data.glob(name)})
 
 
 def purge(paths: Paths) -> list[str]:
@@ -46,6 +32,8 @@ def purge(paths: Paths) -> list[str]:
     Raises:
         WorkerError: the worker does not stop; nothing was deleted.
     """
+    if not paths.data.is_dir():
+        return []
     _stop(paths)
     gone = [_delete(path) for path in ours(paths)]
     with suppress(OSError):
@@ -53,11 +41,15 @@ def purge(paths: Paths) -> list[str]:
     return gone
 
 
+def left(paths: Paths) -> list[str]:
+    """What is still there."""
+    return sorted(path.name for path in paths.data.iterdir()) if paths.data.is_dir() else []
+
+
 def _stop(paths: Paths) -> None:
     from claude_mem_core.cli.launch import stop
 
-    if paths.data.is_dir():
-        stop(paths)
+    stop(paths)
 
 
 def _delete(path: Path) -> str:

@@ -1,0 +1,262 @@
+"""Lays the hook client into the data directory, ready for a bare interpreter."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import marshal
+import os
+import sys
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from claude_mem_core.errors import StoreError
+from claude_mem_core.files import read_private, secure_dir, write_private
+from claude_mem_core.paths import Paths
+
+FLAGS = ("-I", "-S", "-E")
+PACKAGE = Path(__file__).parent.parent
+FILES = {
+    "client": PACKAGE / "hook",
+    "cold": PACKAGE / "hook",
+    "keep": PACKAGE / "hook",
+    "policy": PACKAGE / "hook",
+    "slow": PACKAGE / "hook",
+    "start": PACKAGE / "hook",
+    "windows": PACKAGE / "hook",
+    "tags": PACKAGE / "clean",
+    "values": PACKAGE / "clean",
+    "vendor": PACKAGE / "clean",
+}
+STAMP = "installed"
+LARGEST = 1024 * 1024
+LOST = b"0" * 20
+
+# What a worker gets of the environment it is installed from. A repository can set
+# anything else in the environment of its agent; none of that may steer the worker.
+_KEPT = (
+    "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP",
+)  # fmt: skip
+
+
+def hook_argv(paths: Paths, python: str | None = None) -> list[str]:
+    """How a hook is started, without host and event. Touches nothing."""
+    return [python or sys.executable, *FLAGS, str(paths.hook / "launch.py")]
+
+
+def install_hook(
+    paths: Paths,
+    python: str | None = None,
+    environ: Mapping[str, str] | None = None,
+    keep: Collection[str] = (),
+) -> list[str]:
+    """Write the hook's files, their cached code and the worker's command line.
+
+    Args:
+        python: the interpreter of the hooks; this one when None.
+        environ: what the worker's environment is recorded from; the process's own when
+            None. An empty one keeps what is recorded, else takes the system's defaults.
+        keep: further names to record: where hosts have their folders.
+
+    Returns what `hook_argv` does.
+
+    Raises:
+        StoreError: the data directory is not ours alone, or can't be written.
+    """
+    secure_dir(paths.data)
+    secure_dir(paths.hook)
+    digests = {name: _lay(paths, name) for name in FILES}
+    _write(paths.hook / "launch.py", launcher(digests).encode())
+    _record_worker(paths, os.environ if environ is None else environ, keep)
+    if not (paths.data / "lost.count").exists():
+        write_private(paths.data / "lost.count", LOST)
+    _write(paths.hook / STAMP, stamp().encode())
+    return hook_argv(paths, python)
+
+
+def ensure_hook(paths: Paths) -> list[str]:
+    """Install the hook unless these very files are there; for `mem hook` and the worker.
+
+    Raises:
+        StoreError: as `install_hook`.
+    """
+    if _read(paths.hook / STAMP) == stamp().encode() and paths.worker_argv.exists():
+        return hook_argv(paths)
+    return install_hook(paths, environ={})
+
+
+def stamp() -> str:
+    """Says which files, for which interpreter, an installation holds."""
+    state = hashlib.sha256(f"{sys.executable} {sys.hexversion}".encode())
+    for name in (*FILES, "launch"):
+        state.update(source(name))
+    return state.hexdigest()
+
+
+def source(name: str) -> bytes:
+    """The source of one of the hook's files."""
+    return (FILES.get(name, PACKAGE / "hook") / f"{name}.py").read_bytes()
+
+
+def _lay(paths: Paths, name: str) -> str:
+    """Write source and cached code of one file; the digest of the latter."""
+    data = cached(name)
+    _write(paths.hook / f"{name}.py", source(name))
+    _write(paths.hook / f"{name}{suffix()}", data)
+    return hashlib.sha256(data).hexdigest()
+
+
+def suffix() -> str:
+    """How cached code for this interpreter is called."""
+    return f".{sys.implementation.cache_tag}.pyc"
+
+
+def cached(name: str) -> bytes:
+    """The compiled code of a file, in the form that Python itself keeps it."""
+    text = source(name)
+    code = compile(slim(text), f"{name}.py", "exec", dont_inherit=True, optimize=2)
+    head = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little")
+    return head + importlib.util.source_hash(text) + marshal.dumps(code)
+
+
+def slim(text: bytes) -> ast.Module:
+    """The code without annotations and what stands under TYPE_CHECKING.
+
+    Each costs the hook time: annotations are built at every start, `__future__` is a
+    module to be found and read.
+    """
+    tree = ast.parse(text)
+    _Slim().visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+class _Slim(ast.NodeTransformer):
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | None:
+        return None if node.module == "__future__" else node
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        checking = isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        return None if checking else self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST | None:
+        if node.value is None:
+            return None
+        plain = ast.Assign(targets=[node.target], value=node.value)
+        return ast.copy_location(plain, node)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.returns = None
+        return self.generic_visit(node)
+
+    def visit_arg(self, node: ast.arg) -> ast.AST:
+        node.annotation = None
+        return node
+
+
+def launcher(digests: Mapping[str, str]) -> str:
+    """launch.py with its constants filled in, short, because it is compiled each time."""
+    values: dict[str, object] = {
+        "VERSION": sys.hexversion,
+        "SUFFIX": suffix(),
+        "DIGESTS": dict(digests),
+    }
+    tree = slim(source("launch"))
+    tree.body = [_filled(node, values) for node in tree.body if not _is_text(node)]
+    text = ast.unparse(_without_docs(tree))
+    module = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+    return text.replace("from _sha256 import", f"from {module} import") + "\n"
+
+
+def _filled(node: ast.stmt, values: Mapping[str, object]) -> ast.stmt:
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        name = node.targets[0].id
+        if name in values:
+            node.value = ast.parse(repr(values[name]), mode="eval").body
+    return node
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _without_docs(tree: ast.Module) -> ast.Module:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and _is_text(node.body[0]):
+            node.body = node.body[1:]
+    return tree
+
+
+def _record_worker(
+    paths: Paths, environ: Mapping[str, str], keep: Collection[str] = ()
+) -> None:
+    """Write `worker.argv`: a count, the words, then NAME=VALUE, parted by NUL."""
+    argv = [sys.executable, "-I", "-m", "claude_mem_core.worker.main"]
+    argv += ["--data-dir", str(paths.data)]
+    pairs = _recorded(paths) if not environ else []
+    if not pairs:
+        env = recorded_environment(environ)
+        env |= {name: environ[name] for name in keep if os.path.isabs(environ.get(name, ""))}
+        pairs = [os.fsencode(f"{name}={value}") for name, value in sorted(env.items())]
+    words = [str(len(argv)).encode(), *map(os.fsencode, argv), *pairs]
+    _write(paths.worker_argv, b"\0".join(words))
+
+
+def _recorded(paths: Paths) -> list[bytes]:
+    """The environment that is recorded already."""
+    count, *words = (_read(paths.worker_argv) or b"0").split(b"\0")
+    return words[int(count) :] if count.isdigit() else []
+
+
+def recorded_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """The part of an environment that the worker may start with; defaults where empty."""
+    kept = {name: environ[name] for name in _KEPT if environ.get(name)}
+    kept |= {name: value for name, value in environ.items() if name.startswith("XDG_")}
+    kept.setdefault("LANG", "C.UTF-8")
+    kept.setdefault("HOME", str(Path.home()) if environ else _home())
+    kept["PATH"] = _safe_path(environ.get("PATH", ""))
+    return {name: value for name, value in kept.items() if "\0" not in value}
+
+
+def _home() -> str:
+    """Home by the system's own word, whatever the environment says."""
+    if sys.platform == "win32":
+        return str(Path.home())
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_dir
+
+
+def _safe_path(given: str) -> str:
+    """Absolute directories only: a relative one would be the repository's."""
+    parts = [part for part in given.split(os.pathsep) if os.path.isabs(part)]
+    return os.pathsep.join(parts) or os.defpath.removeprefix(f".{os.pathsep}")
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return read_private(path, LARGEST)
+    except (FileNotFoundError, StoreError):
+        return None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write unless the file says that already: each write costs the disk."""
+    if _read(path) != data:
+        write_private(path, data)
+
+
+def hook_faults(paths: Paths) -> list[str]:
+    """What is wrong with the installed hook, a sentence each; none when all is well."""
+    if not (paths.hook / "launch.py").exists():
+        return ["the hook is not installed: run `mem install`"]
+    wanted = {f"{name}.py": source(name) for name in FILES}
+    wanted |= {f"{name}{suffix()}": cached(name) for name in FILES}
+    digests = {name: hashlib.sha256(cached(name)).hexdigest() for name in FILES}
+    wanted["launch.py"] = launcher(digests).encode()
+    odd = sorted(name for name, data in wanted.items() if _read(paths.hook / name) != data)
+    if not odd:
+        return []
+    return [f"files of the hook are not what was installed ({', '.join(odd)}): run `mem install`"]
