@@ -35,8 +35,8 @@ format: dev ## put the source into one form
 bench: dev ## the measurements beside their goals
 	$(BIN)/python bench/table.py
 
-reference: dev ## docs/reference, from the code
+reference: dev ## pages of docs/ that are made from the code
 	$(BIN)/python tools/reference.py
 
 docs: reference ## the documentation, into site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

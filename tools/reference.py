@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: hooks, settings, commands.
+"""Write docs/reference from the code: hooks, settings, commands; and list the decisions.
 
 .venv/bin/python tools/reference.py            write the pages
 .venv/bin/python tools/reference.py --check    exit 1 when a page is not up to date
@@ -20,11 +20,10 @@ from claude_mem_core.cli.main import known, module_of
 from claude_mem_core.plugins.checkup import RECORDS
 from claude_mem_core.plugins.kinds import COMMON_HOOKS, LATE, kinds_of
 from claude_mem_core.plugins.loading import HOOKS
-from claude_mem_core.settings import CORE
-from claude_mem_core.types import Setting
+from claude_mem_core.settings.listing import table
 
 ROOT = Path(__file__).resolve().parent.parent
-FOLDER = ROOT / "docs" / "reference"
+DOCS = ROOT / "docs"
 NOTE = "<!-- Written by tools/reference.py from the code; changes here are lost. -->\n"
 YIELDS: Mapping[str, type[Any]] = {**RECORDS, "mem_context_blocks": types.Block}
 
@@ -109,45 +108,18 @@ def _documented(record: type[Any]) -> tuple[str, dict[str, str]]:
 
 def settings_page() -> str:
     """Every setting of the core, by area."""
-    lines = [NOTE, "# Settings, for reference", ""]
-    lines += ["Where they are written and which wins: [Settings](../settings.md).", ""]
-    for area in dict.fromkeys(setting.area for setting in CORE):
-        lines += [f"## {area}", ""]
-        lines += ["| key | type | default | where | meaning |", "|---|---|---|---|---|"]
-        lines += [_setting(setting) for setting in CORE if setting.area == area]
-        lines.append("")
-    return _page(lines)
-
-
-def _setting(setting: Setting) -> str:
-    where = ", ".join(setting.sources)
-    if setting.scope == "machine":
-        where += "; this machine only"
-    restart = " Needs `mem restart`." if setting.restart else ""
-    return _row(
-        f"`{setting.key}`",
-        _type(setting),
-        _shown(setting.default),
-        where,
-        setting.help + restart,
+    return _page(
+        [
+            NOTE,
+            "# Settings, for reference",
+            "",
+            "Where they are written and which wins: [Settings](../settings.md).",
+            "*machine*: never taken from a hook's environment or from a repository.",
+            "*restart*: takes effect with `mem restart`; all others at once.",
+            "",
+            table(),
+        ]
     )
-
-
-def _type(setting: Setting) -> str:
-    if setting.choices:
-        return ", ".join(f"`{choice}`" for choice in setting.choices)
-    bounds = [
-        f"{bound:g}" if bound is not None else "" for bound in (setting.low, setting.high)
-    ]
-    return f"{setting.type} {bounds[0]}..{bounds[1]}" if any(bounds) else setting.type
-
-
-def _shown(value: Any) -> str:
-    if value in ("", (), None, [], {}):
-        return ""
-    text = ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
-    text = text.lower() if isinstance(value, bool) else text
-    return f"`{text}`"
 
 
 # Commands --------------------------------------------------------------------
@@ -202,6 +174,19 @@ def _meaning(action: argparse.Action) -> str:
     return (action.help or "") % {**vars(action), "prog": "mem"}
 
 
+# Decisions -------------------------------------------------------------------
+
+
+def decisions_page() -> str:
+    """The decisions, newest first."""
+    lines = [NOTE, "# Decisions", ""]
+    lines += ["What was decided where the code alone does not say why.", ""]
+    for file in sorted((DOCS / "decisions").glob("0*.md"), reverse=True):
+        title = file.read_text(encoding="utf-8").splitlines()[0].lstrip("# ")
+        lines.append(f"- {file.name[:4]} [{title}]({file.name})")
+    return _page(lines)
+
+
 # Pages -----------------------------------------------------------------------
 
 
@@ -221,17 +206,22 @@ def _page(lines: list[str]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-PAGES = {"hooks.md": hooks_page, "settings.md": settings_page, "commands.md": commands_page}
+PAGES = {
+    "reference/hooks.md": hooks_page,
+    "reference/settings.md": settings_page,
+    "reference/commands.md": commands_page,
+    "decisions/index.md": decisions_page,
+}
 
 
 def stale() -> list[str]:
     """Names of pages that are not what the code says."""
-    found = []
-    for name, write in PAGES.items():
-        file = FOLDER / name
-        if not file.exists() or file.read_text(encoding="utf-8") != write():
-            found.append(name)
-    return found
+    files = {name: DOCS / name for name in PAGES}
+    return [
+        name
+        for name, file in files.items()
+        if not file.exists() or file.read_text(encoding="utf-8") != PAGES[name]()
+    ]
 
 
 def main() -> int:
@@ -241,9 +231,9 @@ def main() -> int:
         if found:
             print(f"not up to date: {', '.join(found)}; run `make reference`")
         return 1 if found else 0
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for name, write in PAGES.items():
-        (FOLDER / name).write_text(write(), encoding="utf-8")
+        (DOCS / name).parent.mkdir(parents=True, exist_ok=True)
+        (DOCS / name).write_text(write(), encoding="utf-8")
     return 0
 
 
