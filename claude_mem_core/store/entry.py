@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from claude_mem_core.store import text
 from claude_mem_core.store.projects import ProjectRef
 from claude_mem_core.types import Event, Trust
 
@@ -33,7 +34,17 @@ class Entry:
     @property
     def at_ms(self) -> int:
         """When it happened; when it was received, if the host does not say."""
-        return self.event.at_ms or self.now_ms
+        return min(max(self.event.at_ms, 0), text.LATEST_MS) or self.now_ms
+
+    def safe(self) -> Entry:
+        """The same with names that any column can hold; nearly always itself."""
+        event = self.event
+        names = (event.host, event.session_id, event.cwd, self.event_key, self.delivery_key)
+        if all(name.isascii() and "\0" not in name for name in names):
+            return self
+        host, session_id, cwd, event_key, delivery_key = map(text.safe, names)
+        event = attrs.evolve(event, host=host, session_id=session_id, cwd=cwd)
+        return attrs.evolve(self, event=event, event_key=event_key, delivery_key=delivery_key)
 
 
 @attrs.frozen(kw_only=True)

@@ -33,6 +33,9 @@ MEMORIES = """
   SELECT 'observation', id FROM observations WHERE session_db_id = ?1
   UNION ALL SELECT 'summary', id FROM session_summaries WHERE session_db_id = ?1
 """
+DELIVERIES = """
+  DELETE FROM deliveries WHERE event_id IN (SELECT id FROM events WHERE session_db_id = ?)
+"""
 NAMES = {DocKind.SUMMARY: "Session"}
 
 
@@ -66,6 +69,7 @@ def delete_session(conn: apsw.Connection, session_db_id: int, now: int) -> None:
         conn.execute(f"DELETE FROM {table} WHERE session_db_id = ?", (session_db_id,))
     events = "SELECT count(*) FROM events WHERE session_db_id = ?"
     counters.add(conn, "removed", now, int(fetch.value(conn, events, session_db_id)))
+    conn.execute(DELIVERIES, (session_db_id,))
     conn.execute("DELETE FROM sdk_sessions WHERE id = ?", (session_db_id,))
 
 

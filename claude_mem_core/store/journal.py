@@ -48,7 +48,7 @@ LOAD = """
     AND p.session_db_id = e.session_db_id AND p.prompt_number = e.prompt_number
   WHERE e.session_db_id = ?1 AND e.payload IS NOT NULL
     AND (?2 IS NULL OR e.prompt_number = ?2)
-  ORDER BY e.at_ms, e.id
+  ORDER BY e.prompt_number, e.kind <> 'prompt_sent', e.kind IN ('turn_ended', 'turn_failed'), e.at_ms, e.id
 """
 
 
@@ -57,24 +57,26 @@ def accept(conn: apsw.Connection, entry: Entry) -> Receipt:
 
     One that is known already, by its delivery or by its key, adds only what was missing.
     """
-    known = _known(conn, entry)
+    entry = entry.safe()
+    known = _receipt(conn, KNOWN, entry.delivery_key, entry.event_key)
     if known is not None:
         return _repeated(conn, entry, known)
     session = sessions.ensure(conn, entry)
     entry, number = _placed(conn, session, entry)
     if session is not None and entry.event.kind is EventKind.PROMPT_SENT:
-        same = turns.same_prompt(conn, session, entry)
+        same = _receipt(conn, BY_ID, turns.same_prompt(conn, session, entry))
         if same is not None:
-            return _repeated(conn, entry, _receipt(conn, BY_ID, same[0]))
+            return _repeated(conn, entry, same)
     return _accepted(conn, session, entry, number)
 
 
 def load_events(
     conn: apsw.Connection, session_db_id: int, prompt_number: int | None = None
 ) -> list[StoredEvent]:
-    """Events of a session, or of one of its turns, in the order they happened.
+    """Events of one turn: its prompt, then the others as they happened, its end last.
 
-    Skipped events are left out: nothing of them was kept.
+    Without a number, those of the whole session, turn after turn. Skipped events are left
+    out: nothing of them was kept.
     """
     rows = fetch.rows(conn, LOAD, session_db_id, prompt_number)
     return [_stored(conn, *row) for row in rows]
@@ -93,12 +95,7 @@ def fill_answer(conn: apsw.Connection, event_id: int, answer: str) -> bool:
     return True
 
 
-def _known(conn: apsw.Connection, entry: Entry) -> Receipt | None:
-    """By its delivery, whatever it holds now, else by its key."""
-    return _receipt(conn, KNOWN, text.safe(entry.delivery_key), text.safe(entry.event_key))
-
-
-def _receipt(conn: apsw.Connection, sql: str, *keys: str | int) -> Receipt | None:
+def _receipt(conn: apsw.Connection, sql: str, *keys: str | int | None) -> Receipt | None:
     row = fetch.row(conn, sql, *keys)
     if row is None:
         return None
@@ -109,9 +106,8 @@ def _receipt(conn: apsw.Connection, sql: str, *keys: str | int) -> Receipt | Non
     )  # fmt: skip
 
 
-def _repeated(conn: apsw.Connection, entry: Entry, known: Receipt | None) -> Receipt:
+def _repeated(conn: apsw.Connection, entry: Entry, known: Receipt) -> Receipt:
     """Answer a repeated event, after filling what its first report left empty."""
-    assert known is not None
     counters.add(conn, "duplicate", entry.now_ms)
     _delivered(conn, entry, known.event_id)
     if known.state == "skipped" or entry.state == "skipped":
@@ -186,9 +182,9 @@ def _insert(
 ) -> int:
     event, kept = entry.event, entry.state != "skipped"
     conn.execute(INSERT, (
-        text.safe(entry.event_key), event.host, event.kind.value, text.safe(event.session_id),
+        entry.event_key, event.host, event.kind.value, event.session_id,
         session.id if session else None, number, text.maybe(event.agent_id), entry.at_ms,
-        entry.now_ms, (text.safe(event.cwd) or None) if kept else None,
+        entry.now_ms, (event.cwd or None) if kept else None,
         payload.pack(event) if kept else None, entry.trust.value, entry.state, entry.reason,
     ))  # fmt: skip
     return conn.last_insert_rowid()
@@ -197,7 +193,7 @@ def _insert(
 def _delivered(conn: apsw.Connection, entry: Entry, event_id: int) -> None:
     if not entry.delivery_key:
         return
-    values = (text.safe(entry.delivery_key), event_id, entry.now_ms)
+    values = (entry.delivery_key, event_id, entry.now_ms)
     conn.execute("INSERT OR IGNORE INTO deliveries VALUES (?, ?, ?)", values)
     if event_id % PRUNE_EVERY == 0:
         conn.execute(PRUNE, (entry.now_ms - DELIVERIES_KEPT_MS, PRUNE_MOST))
@@ -214,7 +210,7 @@ def _enqueue(
 ) -> None:
     event = entry.event
     conn.execute(QUEUE, (
-        event_id, session.id, text.safe(event.session_id),
+        event_id, session.id, event.session_id,
         "summarize" if event.kind in ENDS else "observation",
         text.safe(event.tool.id) if event.tool else None, number,
         text.maybe(event.agent_type), text.maybe(event.agent_id), entry.now_ms,

@@ -12,6 +12,7 @@ from claude_mem_core.store import fetch
 if TYPE_CHECKING:
     from claude_mem_core.projects import Place
 
+GENERAL = "general"  # kind and label of the bucket for home, root and temp directories
 BY_KEY = "SELECT id, label, kind, parent_id, merged_into FROM projects WHERE key = ?"
 BY_PLACE = "SELECT label FROM project_labels WHERE project_id = ? AND place = ?"
 TAKEN = """
@@ -109,7 +110,7 @@ def _by_name(conn: apsw.Connection, name: str) -> int | None:
 def _made(
     conn: apsw.Connection, place: Place, now: int
 ) -> tuple[int, str, str, int | None, int | None]:
-    label = _free_label(conn, place.label)
+    label = place.label if place.kind == GENERAL else _free_label(conn, place.label)
     parent = _id_of(conn, place.parent_key) if place.parent_key else None
     conn.execute(INSERT, (place.key, label, place.kind, parent, place.remote, now))
     return conn.last_insert_rowid(), label, place.kind, parent, None
@@ -118,7 +119,7 @@ def _made(
 def _free_label(conn: apsw.Connection, wanted: str) -> str:
     """`wanted`, or with `~2`, `~3`, ... when another place has it."""
     label, number = wanted, 1
-    while fetch.row(conn, TAKEN, label):
+    while label == GENERAL or fetch.row(conn, TAKEN, label):
         number += 1
         label = f"{wanted}~{number}"
     return label

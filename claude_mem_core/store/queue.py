@@ -111,10 +111,12 @@ class Waiting:
         """The session went on or ended, so nothing more will come."""
         return self.completed_ms is not None or self.prompts > self.prompt_number
 
+    def held(self, now: int) -> bool:
+        """It is being worked on, or pauses after a failure; so does its session."""
+        return self.highest != "pending" or self.not_before > now
+
     def ready(self, now: int, idle_ms: int, force: bool) -> bool:
-        """Whether it may be claimed now."""
-        if self.highest != "pending" or self.not_before > now:
-            return False
+        """Nothing more is to come, as far as one can know."""
         return force or self.ended or self.left or self.newest_ms <= now - idle_ms
 
 
@@ -131,17 +133,16 @@ def claim(
     """Lease up to `limit` turns that are ready, oldest session first, in turn order.
 
     A turn is ready when the host said that it is over, a later prompt came, the session
-    ended, or nothing came for `idle_ms`; with `force` always, but for the pause after a
-    failure. A session of which a turn is being worked on is left alone, so that its turns
-    stay in order.
+    ended, or nothing came for `idle_ms`; with `force` always. A session of which a turn is
+    being worked on, or pauses after a failure, is left alone: its turns stay in order.
     """
     turns = [Waiting(*row) for row in fetch.rows(conn, TURNS)]
-    busy = {t.session_db_id for t in turns if t.highest == "processing"}
+    held = {turn.session_db_id for turn in turns if turn.held(now)}
     wanted = None if sessions is None else set(sessions)
     ready = [
         turn
         for turn in turns
-        if turn.session_db_id not in busy
+        if turn.session_db_id not in held
         and (wanted is None or turn.session_db_id in wanted)
         and turn.ready(now, idle_ms, force)
     ]
@@ -213,8 +214,8 @@ def _summarised(conn: apsw.Connection, turn: Waiting) -> bool:
 
 
 def _failed(conn: apsw.Connection, item: int, error: str, now: int, pause_ms: int) -> bool:
-    for event_id, status in fetch.rows(conn, FAILED, item, error, TRIES, now, pause_ms):
-        if status == "failed":
+    for event_id, state in fetch.rows(conn, FAILED, item, error, TRIES, now, pause_ms):
+        if state == "failed":
             _set_event(conn, event_id, "dead", error)
             counters.add(conn, "dead", now)
             return True

@@ -7,13 +7,14 @@ import attrs
 
 from claude_mem_core.store import fetch, text
 from claude_mem_core.store.entry import Entry
+from claude_mem_core.store.projects import GENERAL
 from claude_mem_core.types import EventKind, StartSource
 
 LATER_MS = 60_000  # events this long after the end mean that the session goes on
 
 FIND = """
-  SELECT id, memory_session_id, project, project_id, started_at_epoch, completed_at_epoch,
-    suppressed, prompt_counter, last_prompt_number, last_prompt_at_epoch
+  SELECT id, memory_session_id, project, project_id, root, started_at_epoch,
+    completed_at_epoch, suppressed, prompt_counter, last_prompt_number, last_prompt_at_epoch
   FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?
 """
 INSERT = """
@@ -22,6 +23,7 @@ INSERT = """
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 MOVE = "UPDATE sdk_sessions SET project = ?, project_id = ?, cwd = ?, root = ? WHERE id = ?"
+PLACE = "UPDATE sdk_sessions SET cwd = coalesce(cwd, ?), root = ? WHERE id = ?"
 START = "UPDATE sdk_sessions SET started_at = ?, started_at_epoch = ? WHERE id = ?"
 END = """
   UPDATE sdk_sessions SET status = 'completed', completed_at = ?, completed_at_epoch = ?
@@ -67,6 +69,7 @@ class Known:
     memory_session_id: str
     project: str
     project_id: int
+    root: str | None
     started_ms: int
     completed_ms: int | None
     private_ms: int
@@ -89,7 +92,7 @@ def ensure(conn: apsw.Connection, entry: Entry) -> Known | None:
     a private prompt does, because the rest of its turn has to be known.
     """
     event = entry.event
-    row = fetch.row(conn, FIND, event.host, text.safe(event.session_id))
+    row = fetch.row(conn, FIND, event.host, event.session_id)
     if row is None:
         if entry.project is None or (entry.state == "skipped" and entry.reason != "private"):
             return None
@@ -117,31 +120,32 @@ def apply(conn: apsw.Connection, known: Known, entry: Entry) -> None:
 def _made(conn: apsw.Connection, entry: Entry) -> Known:
     event, project = entry.event, entry.project
     assert project is not None
-    session_id = text.safe(event.session_id)
-    memory_id = f"{event.host}:{session_id}"
+    memory_id = f"{event.host}:{event.session_id}"
     cwd, root = _where(entry)
     at = entry.at_ms
-    values = (session_id, memory_id, project.label, project.id, event.host)
+    values = (event.session_id, memory_id, project.label, project.id, event.host)
     conn.execute(INSERT, (*values, text.iso(at), at, cwd, root))
     number = conn.last_insert_rowid()
     return Known(
-        number, memory_id, project.label, project.id, at, None, 0, 0, 0, 0, new=True
+        number, memory_id, project.label, project.id, root, at, None, 0, 0, 0, 0, new=True
     )
 
 
 def _settle(conn: apsw.Connection, known: Known, entry: Entry) -> None:
-    """Late news: an earlier start, or the project of a session that began nowhere."""
-    if entry.state != "skipped" and entry.at_ms < known.started_ms:
-        conn.execute(START, (text.iso(entry.at_ms), entry.at_ms, known.id))
+    """Late news: an earlier start, or the place of a session that began nowhere."""
     project = entry.project
-    if project is None or entry.state == "skipped" or project.id == known.project_id:
+    if project is None or entry.state == "skipped":
         return
-    if known.project == "general" and project.kind != "general":
+    if entry.at_ms < known.started_ms:
+        conn.execute(START, (text.iso(entry.at_ms), entry.at_ms, known.id))
+    if known.project == GENERAL and project.kind != GENERAL:
         known.project, known.project_id = project.label, project.id
         conn.execute(MOVE, (project.label, project.id, *_where(entry), known.id))
+    elif known.root is None and project.root and project.id == known.project_id:
+        conn.execute(PLACE, (*_where(entry), known.id))
 
 
 def _where(entry: Entry) -> tuple[str | None, str | None]:
     if entry.state == "skipped" or entry.project is None:
         return None, None
-    return text.safe(entry.event.cwd) or None, text.safe(entry.project.root) or None
+    return entry.event.cwd or None, text.safe(entry.project.root) or None

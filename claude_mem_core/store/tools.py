@@ -22,6 +22,8 @@ INSERT = """
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (platform_source, content_session_id, tool_use_id) DO UPDATE SET
     tool_input = coalesce(tool_input, excluded.tool_input),
+    content_hash = CASE WHEN tool_response IS NULL AND excluded.tool_response IS NOT NULL
+      THEN excluded.content_hash ELSE content_hash END,
     tool_response = coalesce(tool_response, excluded.tool_response),
     cwd = coalesce(cwd, excluded.cwd),
     agent_type = coalesce(agent_type, excluded.agent_type),
@@ -44,9 +46,9 @@ def add(
     project = entry.project
     label, project_id = (project.label, project.id) if project else ("", 0)
     conn.execute(INSERT, (
-        text.safe(tool.id or entry.event_key), text.safe(event.session_id),
+        text.safe(tool.id) or entry.event_key, event.session_id,
         session.memory_session_id, session.id, label, event.host, text.safe(tool.name),
-        used and used.text, came and came.text, text.safe(event.cwd) or None, number,
+        used and used.text, came and came.text, event.cwd or None, number,
         text.maybe(event.agent_type), text.maybe(event.agent_id), _hash(used, came),
         text.iso(at_ms), at_ms, project_id, int(_failed(event, tool)), event_id,
     ))  # fmt: skip

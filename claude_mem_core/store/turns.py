@@ -29,10 +29,10 @@ PRIVATE_BY_TIME = """
   ORDER BY at_ms DESC LIMIT 1
 """
 SAME = """
-  SELECT event_id, prompt_number FROM (
-    SELECT event_id, prompt_number, prompt_text, created_at_epoch FROM user_prompts
+  SELECT event_id FROM (
+    SELECT event_id, prompt_text, created_at_epoch FROM user_prompts
     WHERE session_db_id = ? ORDER BY prompt_number DESC LIMIT 5)
-  WHERE prompt_text = ? AND abs(created_at_epoch - ?) < ?
+  WHERE prompt_text = ? AND abs(created_at_epoch - ?) < ? AND event_id IS NOT NULL
 """
 INSERT = """
   INSERT INTO user_prompts (session_db_id, content_session_id, prompt_number, prompt_text,
@@ -92,14 +92,14 @@ def at(conn: apsw.Connection, session: Known, at_ms: int) -> Turn:
     return Turn(number, private=private_since is not None and private_since >= since)
 
 
-def same_prompt(conn: apsw.Connection, session: Known, entry: Entry) -> tuple[int, int] | None:
-    """Event and number of an equal prompt sent within seconds of this one."""
+def same_prompt(conn: apsw.Connection, session: Known, entry: Entry) -> int | None:
+    """The event of an equal prompt that was sent within seconds of this one."""
     event = entry.event
-    if event.prompt_id is not None or not session.prompts:
+    if event.prompt_id is not None or not session.prompts or entry.state == "skipped":
         return None
     words = text.cut(text.safe(event.prompt or "")).text
-    row = fetch.row(conn, SAME, session.id, words, entry.at_ms, SAME_MS)
-    return (int(row[0] or 0), int(row[1])) if row else None
+    number = fetch.value(conn, SAME, session.id, words, entry.at_ms, SAME_MS)
+    return None if number is None else int(number)
 
 
 def add_prompt(
@@ -111,7 +111,7 @@ def add_prompt(
     project = entry.project
     label, project_id = (project.label, project.id) if project else ("", 0)
     conn.execute(INSERT, (
-        session.id, text.safe(event.session_id), number, words, text.iso(at_ms), at_ms,
+        session.id, event.session_id, number, words, text.iso(at_ms), at_ms,
         label, project_id, event.host, text.maybe(event.prompt_id), event_id,
     ))  # fmt: skip
     conn.execute(COUNTED, (number, words, at_ms, session.id))
