@@ -37,7 +37,19 @@ def size_mb(folder: Path) -> float:
 def build(out: Path) -> list[str]:
     """Wheels of the core and the host."""
     for package in PACKAGES:
-        run([sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(out), str(package)])
+        run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "wheel",
+                "-q",
+                "--no-deps",
+                "-w",
+                str(out),
+                str(package),
+            ]
+        )
     return sorted(map(str, out.glob("*.whl")))
 
 

@@ -39,17 +39,39 @@ class Row:
 
 
 ROWS = (
-    Row("hook round trip, warm worker, against a bare interpreter", "hook", "ratio", "x", 1.15, 40),
+    Row(
+        "hook round trip, warm worker, against a bare interpreter",
+        "hook",
+        "ratio",
+        "x",
+        1.15,
+        40,
+    ),
     Row("hook round trip, min wall", "hook", "hook_ms_min", "ms", 0, 452),
     Row("hook CPU", "hook", "hook_cpu_ms_min", "ms", 15, 535),
-    Row("accepted events, on disk, 8 connections", "ingest", "accepted_per_s", "/s", 800, 112, True),
+    Row(
+        "accepted events, on disk, 8 connections",
+        "ingest",
+        "accepted_per_s",
+        "/s",
+        800,
+        112,
+        True,
+    ),
     Row("RSS peak in 2,000 events", "ingest", "rss_mb_peak", "MB", 90, 220),
     Row("worker cold start to healthy, min", "start", "cold_start_s_min", "s", 0.5, 0.63),
     Row("RSS idle", "start", "rss_mb_idle", "MB", 60, 102),
     Row("search of one common word, server CPU", "query", "search_common_cpu_ms", "ms", 20, 84),
     Row("search of two words, server CPU", "query", "search_two_words_cpu_ms", "ms", 0, 49),
     Row("session-start context, server CPU", "query", "context_cpu_ms", "ms", 10, 93),
-    Row("page of observations at depth 90,000, server CPU", "query", "page_deep_cpu_ms", "ms", 3, 155),
+    Row(
+        "page of observations at depth 90,000, server CPU",
+        "query",
+        "page_deep_cpu_ms",
+        "ms",
+        3,
+        155,
+    ),
     Row("events lost in 20 kills", "kill", "lost", "", 0, None),
     Row("install of core and one host, on disk", "size", "env_mb", "MB", 100, 620),
 )
@@ -85,14 +107,18 @@ def _ratio(row: Row, value: float) -> str:
 
 def table(found: dict[str, dict[str, Any]]) -> str:
     """The table as Markdown."""
-    head = "| measure | measured | to reach | claude-mem 13.25.3 | ratio |\n|---|---|---|---|---|"
+    head = (
+        "| measure | measured | to reach | claude-mem 13.25.3 | ratio |\n|---|---|---|---|---|"
+    )
     return "\n".join([head, *(line(row, found[row.script][row.key]) for row in ROWS)])
 
 
 def growth(small: dict[str, Any], large: dict[str, Any], rows: int, more: int) -> str:
     """How the queries grow with the store."""
     keys = [key for key in small if key.endswith("_cpu_ms")]
-    head = f"| query, server CPU ms | {rows:,} rows | {more:,} rows | factor |\n|---|---|---|---|"
+    head = (
+        f"| query, server CPU ms | {rows:,} rows | {more:,} rows | factor |\n|---|---|---|---|"
+    )
     body = [
         f"| {key.removesuffix('_cpu_ms')} | {small[key]:g} | {large[key]:g} |"
         f" {large[key] / max(small[key], 0.01):.1f} |"

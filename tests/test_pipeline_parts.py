@@ -126,10 +126,16 @@ def test_a_turn_may_end_twice_with_other_words(store):
 
 
 def test_a_cut_payload_becomes_a_small_valid_one():
-    head = json.dumps({
-        "session_id": "s", "cwd": "/r", "hook_event_name": "PostToolUse", "tool_name": "Bash",
-        "tool_input": {"command": "cat big"}, "tool_response": {"stdout": "HEAD" + "x" * 90_000},
-    })
+    head = json.dumps(
+        {
+            "session_id": "s",
+            "cwd": "/r",
+            "hook_event_name": "PostToolUse",
+            "tool_name": "Bash",
+            "tool_input": {"command": "cat big"},
+            "tool_response": {"stdout": "HEAD" + "x" * 90_000},
+        }
+    )
     delivery = Delivery(
         host="h", event="PostToolUse", stdin=head[:60_000].encode() + b"TAIL-MARK", size=9 << 20
     )

@@ -45,8 +45,15 @@ class Answers:
     """Builds the answer to an event; an empty one where nothing is to be said."""
 
     def __init__(
-        self, *, settings: SettingsSource, store: Store, recorder: Recorder,
-        loop: ObserveLoop, fence_id: str, registry: Registry, paths: Paths,
+        self,
+        *,
+        settings: SettingsSource,
+        store: Store,
+        recorder: Recorder,
+        loop: ObserveLoop,
+        fence_id: str,
+        registry: Registry,
+        paths: Paths,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -56,12 +63,18 @@ class Answers:
         self.notices = Notices(paths=paths, registry=registry, settings=settings, store=store)
 
     async def to(
-        self, event: Event, host: OpenHost, receipt: journal.Receipt | None,
+        self,
+        event: Event,
+        host: OpenHost,
+        receipt: journal.Receipt | None,
         env: Mapping[str, str],
     ) -> Answer:
         """The answer to `event`, within what the host can take."""
         answer = Answer(kind=event.kind, host_event=event.host_event)
-        if event.kind not in host.record.injects_at and event.kind is not EventKind.SESSION_STARTED:
+        if (
+            event.kind not in host.record.injects_at
+            and event.kind is not EventKind.SESSION_STARTED
+        ):
             return answer
         asked = self._asked(event, host, receipt)
         if excluded(asked.place, event.cwd, asked.settings):
@@ -70,13 +83,14 @@ class Answers:
             return await self._session(asked, answer)
         if event.kind is EventKind.PROMPT_SENT:
             return await self._prompt(asked, answer, receipt)
-        if event.kind is EventKind.TOOL_STARTING and env.get("CLAUDE_MEM_DISABLE_FILE_CONTEXT") != "1":
+        if (
+            event.kind is EventKind.TOOL_STARTING
+            and env.get("CLAUDE_MEM_DISABLE_FILE_CONTEXT") != "1"
+        ):
             return attrs.evolve(answer, context=await self._file(asked))
         return answer
 
-    def _asked(
-        self, event: Event, host: OpenHost, receipt: journal.Receipt | None
-    ) -> Asked:
+    def _asked(self, event: Event, host: OpenHost, receipt: journal.Receipt | None) -> Asked:
         settings = self._settings.current()
         place = self._recorder.place(event.cwd, settings)
         return Asked(event, host, place, settings, receipt.session_db_id if receipt else 0)
@@ -124,10 +138,15 @@ class Answers:
         from claude_mem_core.recall.context import ContextRequest
 
         return ContextRequest(
-            project_ids=tuple(ids), label=label, host=asked.event.host,
-            session_db_id=asked.session_db_id or None, source=source,
-            char_limit=asked.host.record.context_chars, now_ms=now_ms(),
-            fence_id=self._fence_id, notices=(),
+            project_ids=tuple(ids),
+            label=label,
+            host=asked.event.host,
+            session_db_id=asked.session_db_id or None,
+            source=source,
+            char_limit=asked.host.record.context_chars,
+            now_ms=now_ms(),
+            fence_id=self._fence_id,
+            notices=(),
         )
 
     async def _file(self, asked: Asked) -> str:

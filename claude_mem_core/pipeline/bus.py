@@ -53,9 +53,7 @@ class Bus:
         return len(self._listeners)
 
 
-async def until(
-    stream: MemoryObjectReceiveStream[Notice], type: str
-) -> AsyncIterator[Notice]:
+async def until(stream: MemoryObjectReceiveStream[Notice], type: str) -> AsyncIterator[Notice]:
     """Notices of one type, for tests and small waits."""
     async for notice in stream:
         if notice.type == type:

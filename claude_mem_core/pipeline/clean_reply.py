@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import attrs
 
@@ -45,4 +46,5 @@ def _draft(draft: Draft, text: Callable[[str], str], trusts: dict[int, Trust]) -
 
 def _summary(summary: SummaryDraft, text: Callable[[str], str]) -> SummaryDraft:
     names = ("request", "investigated", "learned", "completed", "next_steps", "notes")
-    return attrs.evolve(summary, **{name: text(getattr(summary, name)) for name in names})
+    clean: dict[str, Any] = {name: text(getattr(summary, name)) for name in names}
+    return attrs.evolve(summary, **clean)

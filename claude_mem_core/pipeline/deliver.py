@@ -28,8 +28,14 @@ class Deliverer:
     """Parses a delivery, records its events, words the reply."""
 
     def __init__(
-        self, *, adapters: Adapters, recorder: Recorder, answers: Answers,
-        loop: ObserveLoop, late: LateAnswers, indexer: Indexer,
+        self,
+        *,
+        adapters: Adapters,
+        recorder: Recorder,
+        answers: Answers,
+        loop: ObserveLoop,
+        late: LateAnswers,
+        indexer: Indexer,
     ) -> None:
         self._adapters = adapters
         self._recorder = recorder
@@ -72,9 +78,7 @@ class Deliverer:
             answer = await self._one(host, delivery, event, key)
         return answer
 
-    async def _one(
-        self, host: OpenHost, delivery: Delivery, event: Event, key: str
-    ) -> Answer:
+    async def _one(self, host: OpenHost, delivery: Delivery, event: Event, key: str) -> Answer:
         receipt = None
         if event.kind is not EventKind.TOOL_STARTING:
             event = self._late.fill(host, event, delivery)

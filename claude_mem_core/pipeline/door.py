@@ -114,7 +114,11 @@ def trust_of(event: Event, place: Place) -> Trust:
 
 def _inside(event: Event, place: Place) -> bool:
     given = event.tool.input if event.tool else None
-    path = str(given.get("file_path") or given.get("path") or "") if isinstance(given, dict) else ""
+    path = (
+        str(given.get("file_path") or given.get("path") or "")
+        if isinstance(given, dict)
+        else ""
+    )
     if not path or not PurePath(path).is_absolute() or not place.root:
         return True
     roots = (place.root, event.cwd) if event.cwd else (place.root,)

@@ -21,9 +21,7 @@ def context_given(conn: apsw.Connection, session_db_id: int) -> bool:
     return any(at is not None for (at,) in conn.execute(GIVEN, (session_db_id,)))
 
 
-def remember(
-    conn: apsw.Connection, session_db_id: int, ids: list[str], now: int
-) -> None:
+def remember(conn: apsw.Connection, session_db_id: int, ids: list[str], now: int) -> None:
     """Keep what was given, for `mem why` and for the next resume."""
     if not session_db_id:
         return

@@ -36,7 +36,10 @@ class Notices:
         self.outage: int = 0
         self._news = ""
         self.sources: list[Callable[[], str | None]] = [
-            self._recording, self._broken_settings, self._outage, self._plugins,
+            self._recording,
+            self._broken_settings,
+            self._outage,
+            self._plugins,
         ]
 
     async def for_session(self, place: Place) -> str:

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 
 import anyio
+import apsw
 import attrs
 
 from claude_mem_core.pipeline.bus import Bus
@@ -44,8 +45,14 @@ class ObserveLoop:
     """Turns pending work into memories until it is cancelled."""
 
     def __init__(
-        self, *, store: Store, registry: Registry, settings: SettingsSource, bus: Bus,
-        cleaners: Cleaners, kept: Callable[[memories.Kept], object],
+        self,
+        *,
+        store: Store,
+        registry: Registry,
+        settings: SettingsSource,
+        bus: Bus,
+        cleaners: Cleaners,
+        kept: Callable[[memories.Kept], object],
     ) -> None:
         self._store = store
         self._registry = registry
@@ -96,9 +103,9 @@ class ObserveLoop:
     async def _claim(self, force: bool) -> list[queue.Work]:
         now = now_ms()
 
-        def claim(conn: object) -> list[queue.Work]:
-            queue.release_stale(conn, now)  # type: ignore[arg-type]
-            return queue.claim(conn, now, LEASE_MS, CLAIM, IDLE_MS, force=force)  # type: ignore[arg-type]
+        def claim(conn: apsw.Connection) -> list[queue.Work]:
+            queue.release_stale(conn, now)
+            return queue.claim(conn, now, LEASE_MS, CLAIM, IDLE_MS, force=force)
 
         if not await self._store.aread(queue.any_pending):
             return []
@@ -110,9 +117,7 @@ class ObserveLoop:
             for group in _by_session(works):
                 tasks.start_soon(self._session, group, limit)
 
-    async def _session(
-        self, works: Iterable[queue.Work], limit: anyio.CapacityLimiter
-    ) -> None:
+    async def _session(self, works: Iterable[queue.Work], limit: anyio.CapacityLimiter) -> None:
         async with limit:
             self.busy += 1
             try:
@@ -132,7 +137,7 @@ class ObserveLoop:
         self._announce(kept)
 
     async def _load(self, work: queue.Work) -> Turn:
-        return await self._store.aread(lambda conn: _load(conn, work))  # type: ignore[arg-type]
+        return await self._store.aread(lambda conn: _load(conn, work))
 
     async def _observe(self, batch: Batch) -> Outcome:
         name = str(self._settings.current()["CLAUDE_MEM_PROVIDER"] or BUILTIN)
@@ -166,8 +171,11 @@ class ObserveLoop:
     def _announce(self, kept: memories.Kept) -> None:
         for observation in kept.observations:
             self._bus.publish(
-                "new_observation", id=observation.id, project=observation.project,
-                title=observation.title, observation_type=observation.type,
+                "new_observation",
+                id=observation.id,
+                project=observation.project,
+                title=observation.title,
+                observation_type=observation.type,
             )
             for outcome in self._registry.call(
                 "mem_observation_stored", observation=observation
@@ -186,13 +194,17 @@ def _by_session(works: Sequence[queue.Work]) -> list[list[queue.Work]]:
     return list(groups.values())
 
 
-def _load(conn: object, work: queue.Work) -> Turn:
+def _load(conn: apsw.Connection, work: queue.Work) -> Turn:
     session, number = work.session_db_id, work.prompt_number
-    events = journal.load_events(conn, session, number)  # type: ignore[arg-type]
-    earlier = memories.of_session(conn, session, before_prompt=number)  # type: ignore[arg-type]
-    about = memories.session(conn, session)  # type: ignore[arg-type]
+    events = journal.load_events(conn, session, number)
+    earlier = memories.of_session(conn, session, before_prompt=number)
+    about = memories.session(conn, session)
     batch = Batch(
-        session_db_id=session, project=about.project, events=events, earlier=earlier,
-        finished=work.finished, root=about.root,
+        session_db_id=session,
+        project=about.project,
+        events=events,
+        earlier=earlier,
+        finished=work.finished,
+        root=about.root,
     )
     return Turn(work, batch)

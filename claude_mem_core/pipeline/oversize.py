@@ -11,9 +11,9 @@ from claude_mem_core.types import Delivery
 
 FIELD = re.compile(rb'"([a-z_A-Z]{1,40})"\s*:\s*("(?:[^"\\]|\\.){0,4000}"|\d{1,15}|true|false)')
 KEPT = frozenset(
-    "session_id transcript_path cwd prompt_id permission_mode hook_event_name tool_name "
-    "tool_use_id tool_call_id agent_id agent_type sessionId conversation_id client_type "
-    "file_path path command".split()
+    {"session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "sessionId"}
+    | {"hook_event_name", "tool_name", "tool_use_id", "tool_call_id", "agent_id"}
+    | {"agent_type", "conversation_id", "client_type", "file_path", "path", "command"}
 )
 HEAD = 20_000
 ENDS = 2_000

@@ -20,8 +20,9 @@ from claude_mem_core.pipeline import door
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.keys import event_key
+from claude_mem_core.pipeline.places import Places
 from claude_mem_core.plugins.registry import Registry
-from claude_mem_core.projects import Place, place_of
+from claude_mem_core.projects import Place
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.store import Store, journal, projects
 from claude_mem_core.types import Event, EventKind, Trust
@@ -37,7 +38,6 @@ WORK = {
     EventKind.TURN_FAILED,
 }
 INLINE_BYTES = 100_000
-PLACES = 512
 
 
 @attrs.frozen
@@ -55,28 +55,31 @@ class Recorder:
     """Accepts events. An accepted event is on disk when `accept` returns."""
 
     def __init__(
-        self, *, settings: SettingsSource, registry: Registry, store: Store, bus: Bus,
-        cleaner: Cleaners, home: Path | None = None,
+        self,
+        *,
+        settings: SettingsSource,
+        registry: Registry,
+        store: Store,
+        bus: Bus,
+        cleaner: Cleaners,
+        home: Path | None = None,
     ) -> None:
         self._settings = settings
         self._registry = registry
         self._store = store
         self._bus = bus
         self._cleaners = cleaner
-        self._home = str(home or Path.home())
-        self._places: dict[tuple[str, int], Place] = {}
+        self._places = Places(home)
 
     def place(self, cwd: str, settings: Settings) -> Place:
-        """The project of a directory; remembered while the settings stay the same."""
-        key = (cwd, id(settings))
-        if key not in self._places:
-            if len(self._places) >= PLACES:
-                self._places.clear()
-            self._places[key] = place_of(cwd, settings, self._home)
-        return self._places[key]
+        """The project of a directory."""
+        return self._places.of(cwd, settings)
 
     async def accept(
-        self, event: Event, delivery_key: str = "", env: Mapping[str, str] | None = None,
+        self,
+        event: Event,
+        delivery_key: str = "",
+        env: Mapping[str, str] | None = None,
         place: Place | None = None,
     ) -> journal.Receipt:
         """Judge, clean and journal one event; durable when this returns.
@@ -125,7 +128,7 @@ class Recorder:
         try:
             return door.ask_plugins(self._registry, event, place.label)
         except door.RecordingStopped as error:
-            log.error("%s", error)
+            log.warning("%s", error)
             return "recording_stopped"
 
     async def _clean(self, event: Event, settings: Settings) -> Event:
@@ -198,8 +201,14 @@ def _bare(event: Event) -> Event:
     tool = event.tool
     kept = attrs.evolve(tool, input=None, output=None, error=None) if tool else None
     return attrs.evolve(
-        event, prompt=None if event.prompt is None else "", tool=kept, answer=None,
-        error=None, cwd="", transcript=None, extra={},
+        event,
+        prompt=None if event.prompt is None else "",
+        tool=kept,
+        answer=None,
+        error=None,
+        cwd="",
+        transcript=None,
+        extra={},
     )
 
 

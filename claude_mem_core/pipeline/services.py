@@ -45,9 +45,7 @@ class Services:
 
 
 @asynccontextmanager
-async def open_services(
-    paths: Paths, *, machine_env: bool = False
-) -> AsyncIterator[Services]:
+async def open_services(paths: Paths, *, machine_env: bool = False) -> AsyncIterator[Services]:
     """Open the store and start the tasks; on leaving, finish what is in hand.
 
     Raises:
@@ -81,21 +79,45 @@ def _assemble(
         settings=settings, registry=registry, store=store, bus=bus, cleaner=cleaners
     )
     loop = ObserveLoop(
-        store=store, registry=registry, settings=settings, bus=bus, cleaners=cleaners,
+        store=store,
+        registry=registry,
+        settings=settings,
+        bus=bus,
+        cleaners=cleaners,
         kept=lambda _: indexer.wake(),
     )
     answers = Answers(
-        settings=settings, store=store, recorder=recorder, loop=loop, fence_id=fence_id,
-        registry=registry, paths=paths,
+        settings=settings,
+        store=store,
+        recorder=recorder,
+        loop=loop,
+        fence_id=fence_id,
+        registry=registry,
+        paths=paths,
     )
     late = LateAnswers(recorder.fill_answer, tasks.start_soon, loop.wake)
     adapters = Adapters(registry)
     deliverer = Deliverer(
-        adapters=adapters, recorder=recorder, answers=answers, loop=loop, late=late,
+        adapters=adapters,
+        recorder=recorder,
+        answers=answers,
+        loop=loop,
+        late=late,
         indexer=indexer,
     )
     return Services(
-        paths=paths, settings=settings, registry=registry, store=store, bus=bus,
-        fence_id=fence_id, cleaners=cleaners, adapters=adapters, recorder=recorder,
-        indexer=indexer, loop=loop, answers=answers, deliverer=deliverer, tasks=tasks,
+        paths=paths,
+        settings=settings,
+        registry=registry,
+        store=store,
+        bus=bus,
+        fence_id=fence_id,
+        cleaners=cleaners,
+        adapters=adapters,
+        recorder=recorder,
+        indexer=indexer,
+        loop=loop,
+        answers=answers,
+        deliverer=deliverer,
+        tasks=tasks,
     )

@@ -57,15 +57,22 @@ class Demo:
     def send(self, event: str, payload: dict[str, Any]) -> str:
         """Give one event to the hook as the host does."""
         done = subprocess.run(
-            self.hook_argv(event), input=json.dumps(payload), env=self.env,
-            cwd=self.project, capture_output=True, text=True, timeout=30,
+            self.hook_argv(event),
+            input=json.dumps(payload),
+            env=self.env,
+            cwd=self.project,
+            capture_output=True,
+            text=True,
+            timeout=30,
         )
         return done.stdout
 
     def play(self) -> int:
         """Send the recorded session; return how many events were sent."""
         lines = (HERE / "session.jsonl").read_text(encoding="utf-8")
-        events = [json.loads(x) for x in lines.replace("{{CWD}}", str(self.project)).splitlines()]
+        events = [
+            json.loads(x) for x in lines.replace("{{CWD}}", str(self.project)).splitlines()
+        ]
         for item in events:
             self.send(item["event"], item["payload"])
         return len(events)
@@ -73,8 +80,11 @@ class Demo:
     def next_session(self) -> str:
         """What the next session's start hook gives to the agent."""
         payload = {
-            "session_id": NEXT, "cwd": str(self.project), "source": "startup",
-            "transcript_path": "", "hook_event_name": "SessionStart",
+            "session_id": NEXT,
+            "cwd": str(self.project),
+            "source": "startup",
+            "transcript_path": "",
+            "hook_event_name": "SessionStart",
         }
         answer = json.loads(self.send("SessionStart", payload))
         return str(answer["hookSpecificOutput"]["additionalContext"])
@@ -97,7 +107,9 @@ def show(demo: Demo) -> None:
     started = time.monotonic()
     count = demo.play()
     waited(demo)
-    say(f"{count} recorded events went through the hook in {time.monotonic() - started:.1f} s.\n")
+    say(
+        f"{count} recorded events went through the hook in {time.monotonic() - started:.1f} s.\n"
+    )
     say(demo.mem("verify"))
     say("\nThe next session starts with:\n\n")
     say(demo.next_session() + "\n\n")
