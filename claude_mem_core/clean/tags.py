@@ -95,6 +95,8 @@ def strip(text: str, *, own_id: str = "", where: str = "prompt") -> str:
 
     A private region that is never closed reaches to the end of the text.
     """
+    if "<" not in text and "\uff1c" not in text and "\\u" not in text:
+        return text
     text = _without(text, _private_spans(tags_in(text, _PRIVATE_TAGS), len(text)))
     names = _OWN_TAGS if where == "tool" else _SYSTEM_TAGS
     found = tags_in(text, names)
@@ -111,11 +113,8 @@ def count(text: str) -> int:
 def tags_in(text: str, patterns: tuple[str, str]) -> list[Tag]:
     """The tags of these names, in order."""
     plain, escaped = patterns
-    if "\\u" in text:
-        return [Tag(text, match) for match in re.finditer(escaped, text)]
-    if "<" not in text and "\uff1c" not in text:
-        return []
-    return [Tag(text, match) for match in re.finditer(plain, text)]
+    pattern = escaped if "\\u" in text else plain
+    return [Tag(text, match) for match in re.finditer(pattern, text)]
 
 
 def _private_spans(tags: list[Tag], length: int) -> list[Span]:

@@ -7,9 +7,12 @@ import hashlib
 import importlib.util
 import marshal
 import os
+import secrets
 import sys
+from _imp import source_hash
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from types import CodeType
 
 from claude_mem_core.errors import StoreError
 from claude_mem_core.files import read_private, secure_dir, write_private
@@ -25,6 +28,7 @@ FILES = {
     "slow": PACKAGE / "hook",
     "start": PACKAGE / "hook",
     "windows": PACKAGE / "hook",
+    "wire": PACKAGE / "hook",
     "tags": PACKAGE / "clean",
     "values": PACKAGE / "clean",
     "vendor": PACKAGE / "clean",
@@ -68,12 +72,13 @@ def install_hook(
     """
     secure_dir(paths.data)
     secure_dir(paths.hook)
-    digests = {name: _lay(paths, name) for name in FILES}
-    _write(paths.hook / "launch.py", launcher(digests).encode())
+    key = _key(paths) or secrets.randbits(63)
+    for name, data in laid_out(key).items():
+        _write(paths.hook / name, data)
     _record_worker(paths, os.environ if environ is None else environ, keep)
     if not (paths.data / "lost.count").exists():
         write_private(paths.data / "lost.count", LOST)
-    _write(paths.hook / STAMP, stamp().encode())
+    _write(paths.hook / STAMP, f"{stamp()} {key}".encode())
     return hook_argv(paths, python)
 
 
@@ -83,7 +88,8 @@ def ensure_hook(paths: Paths) -> list[str]:
     Raises:
         StoreError: as `install_hook`.
     """
-    if _read(paths.hook / STAMP) == stamp().encode() and paths.worker_argv.exists():
+    installed = (_read(paths.hook / STAMP) or b"").partition(b" ")[0]
+    if installed == stamp().encode() and paths.worker_argv.exists():
         return hook_argv(paths)
     return install_hook(paths, environ={})
 
@@ -101,12 +107,26 @@ def source(name: str) -> bytes:
     return (FILES.get(name, PACKAGE / "hook") / f"{name}.py").read_bytes()
 
 
-def _lay(paths: Paths, name: str) -> str:
-    """Write source and cached code of one file; the digest of the latter."""
-    data = cached(name)
-    _write(paths.hook / f"{name}.py", source(name))
-    _write(paths.hook / f"{name}{suffix()}", data)
-    return hashlib.sha256(data).hexdigest()
+def _key(paths: Paths) -> int:
+    """The key of this installation's digests; 0 when there is none."""
+    words = (_read(paths.hook / STAMP) or b"").split()
+    return int(words[1]) if len(words) == 2 and words[1].isdigit() else 0
+
+
+def laid_out(key: int) -> dict[str, bytes]:
+    """Every file of an installed hook, by name."""
+    files = {f"{name}.py": source(name) for name in FILES}
+    codes = {name: cached(name) for name in FILES if name != "client"}
+    known = {name: digest(key, data) for name, data in codes.items()}
+    constants = {"VERSION": sys.hexversion, "SUFFIX": suffix(), "KEY": key, "DIGESTS": known}
+    codes["client"] = cached("client", constants)
+    files |= {f"{name}{suffix()}": data for name, data in codes.items()}
+    return files | {"launch.py": launcher(key, codes["client"])}
+
+
+def digest(key: int, data: bytes) -> bytes:
+    """SipHash of `data`; built into every Python, which the hook's speed needs."""
+    return source_hash(key, data)
 
 
 def suffix() -> str:
@@ -114,12 +134,19 @@ def suffix() -> str:
     return f".{sys.implementation.cache_tag}.pyc"
 
 
-def cached(name: str) -> bytes:
+def cached(name: str, constants: Mapping[str, object] | None = None) -> bytes:
     """The compiled code of a file, in the form that Python itself keeps it."""
     text = source(name)
-    code = compile(slim(text), f"{name}.py", "exec", dont_inherit=True, optimize=2)
+    tree = _filled(slim(text), constants or {})
+    code = bare(compile(tree, f"{name}.py", "exec", dont_inherit=True, optimize=2))
     head = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little")
     return head + importlib.util.source_hash(text) + marshal.dumps(code)
+
+
+def bare(code: CodeType) -> CodeType:
+    """The code without its table of lines, a third of its size."""
+    parts = (bare(part) if isinstance(part, CodeType) else part for part in code.co_consts)
+    return code.replace(co_linetable=b"", co_consts=tuple(parts))
 
 
 def slim(text: bytes) -> ast.Module:
@@ -156,37 +183,26 @@ class _Slim(ast.NodeTransformer):
         return node
 
 
-def launcher(digests: Mapping[str, str]) -> str:
-    """launch.py with its constants filled in, short, because it is compiled each time."""
-    values: dict[str, object] = {
+def launcher(key: int, client: bytes) -> bytes:
+    """launch.py for this cached client; short, because it is compiled at each start."""
+    values = {
         "VERSION": sys.hexversion,
-        "SUFFIX": suffix(),
-        "DIGESTS": dict(digests),
+        "CACHED": f"client{suffix()}",
+        "KEY": key,
+        "DIGEST": digest(key, client),
     }
-    tree = slim(source("launch"))
-    tree.body = [_filled(node, values) for node in tree.body if not _is_text(node)]
-    text = ast.unparse(_without_docs(tree))
-    module = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
-    return text.replace("from _sha256 import", f"from {module} import") + "\n"
+    tree = _filled(slim(source("launch")), values)
+    tree.body = tree.body[1:]  # the docstring
+    return ast.unparse(tree).encode()
 
 
-def _filled(node: ast.stmt, values: Mapping[str, object]) -> ast.stmt:
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-        name = node.targets[0].id
-        if name in values:
-            node.value = ast.parse(repr(values[name]), mode="eval").body
-    return node
-
-
-def _is_text(node: ast.stmt) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-
-
-def _without_docs(tree: ast.Module) -> ast.Module:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and _is_text(node.body[0]):
-            node.body = node.body[1:]
-    return tree
+def _filled(tree: ast.Module, values: Mapping[str, object]) -> ast.Module:
+    """The module with these of its constants set."""
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in values:
+            node.value = ast.parse(repr(values[target.id]), mode="eval").body
+    return ast.fix_missing_locations(tree)
 
 
 def _record_worker(
@@ -252,11 +268,9 @@ def hook_faults(paths: Paths) -> list[str]:
     """What is wrong with the installed hook, a sentence each; none when all is well."""
     if not (paths.hook / "launch.py").exists():
         return ["the hook is not installed: run `mem install`"]
-    wanted = {f"{name}.py": source(name) for name in FILES}
-    wanted |= {f"{name}{suffix()}": cached(name) for name in FILES}
-    digests = {name: hashlib.sha256(cached(name)).hexdigest() for name in FILES}
-    wanted["launch.py"] = launcher(digests).encode()
-    odd = sorted(name for name, data in wanted.items() if _read(paths.hook / name) != data)
+    wanted = laid_out(_key(paths))
+    odd = [name for name, data in wanted.items() if _read(paths.hook / name) != data]
     if not odd:
         return []
-    return [f"files of the hook are not what was installed ({', '.join(odd)}): run `mem install`"]
+    names = ", ".join(sorted(odd))
+    return [f"files of the hook are not what was installed ({names}): run `mem install`"]

@@ -1,0 +1,50 @@
+"""`mem hook`: what a host runs for an event, for people and for tests.
+
+It is the installed client itself that runs, in the place of this process; all that is
+done here is to see that it is there.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from argparse import REMAINDER, ArgumentParser, Namespace
+
+HELP = "take in one event of a host, as its hooks do: `mem hook claude-code Stop < event.json`"
+
+
+def arguments(parser: ArgumentParser) -> None:
+    """HOST and EVENT; whatever a host writes there is no reason to fail."""
+    parser.add_argument(
+        "words", nargs=REMAINDER, metavar="HOST EVENT", help="the host and its name of the event"
+    )
+
+
+def run(args: Namespace) -> int:
+    """Become the hook client. Without a usable data directory: one line, and exit code 0."""
+    from claude_mem_core.edge.install import ensure_hook
+    from claude_mem_core.errors import MemError, UsageError
+    from claude_mem_core.paths import Paths, data_dir
+
+    if not args.words:
+        raise UsageError("name the host and its event: `mem hook claude-code Stop < event.json`")
+    try:
+        argv = [*ensure_hook(Paths(data_dir())), *args.words]
+    except (MemError, OSError) as error:
+        # The host must not be held up by what is wrong with our directory.
+        sys.stderr.write(f"claude-mem: {_reason(error)}, continuing without memory\n")
+        return 0
+    return _become(argv)
+
+
+def _reason(error: Exception) -> str:
+    text = str(error.strerror or "") if isinstance(error, OSError) else str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+def _become(argv: list[str]) -> int:
+    if sys.platform != "win32":
+        os.execv(argv[0], argv)
+    import subprocess
+
+    return subprocess.run(argv, check=False).returncode

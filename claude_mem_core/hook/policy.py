@@ -1,0 +1,189 @@
+"""What the hook may leave on disk while no worker answers. Cold path only.
+
+The worker publishes its rules in `edge.json`. What these rules exclude, and what can't
+be judged or cleaned here, loses its content; the receipt stays, with the reason.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import re
+import sys
+
+TYPE_CHECKING = False  # as in client.py
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from claude_mem_core.hook.client import Call, Load
+
+VERSION = 1
+LONGEST_RULES = 1024 * 1024
+DEEPEST = 200
+# Redactors whose rules lie beside this file.
+KNOWN_REDACTORS = ("secrets",)
+_ID = re.compile(r"[A-Za-z0-9_.:@-]{1,128}")
+_ID_NAME = re.compile(r"(?:.*_)?(?:id|Id|ID)|.*(?:Id|ID)|hook_event_name|hookEventName")
+_PLACES = ("cwd", "workspace", "workspace_roots", "project_dir", "projectDir")
+_TOOLS = ("tool_name", "toolName", "tool")
+
+
+class Unreadable(Exception):
+    """edge.json is damaged, or missing where a database is."""
+
+
+def judge(call: Call, load: Load) -> tuple[str | None, bytes]:
+    """Why the content is dropped (None: it is not), and what may be written."""
+    try:
+        value = json.loads(call.body.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return "not_json" if call.body.strip() else "empty", b""
+    try:
+        rules = read_rules(call.data)
+        reason = refused(value, call, rules) or unfit(rules)
+        if reason is None:
+            return None, encoded(cleaner(rules, load)(value))
+    except Unreadable:
+        reason = "edge_policy_unreadable"
+    except Exception:
+        reason = "cleaning_failed"
+    return reason, encoded(skeleton(value))
+
+
+def read_rules(data: str) -> dict[str, Any]:
+    """The published rules; the built-in ones in a directory without a database.
+
+    Raises:
+        Unreadable: they are not there although a worker has been, or damaged.
+    """
+    try:
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(data + "/edge.json", flags), "rb") as file:
+            rules = json.loads(file.read(LONGEST_RULES))
+    except FileNotFoundError:
+        if os.path.lexists(data + "/memory.db"):
+            raise Unreadable from None
+        return {}
+    except (OSError, ValueError, RecursionError):
+        raise Unreadable from None
+    if not isinstance(rules, dict) or rules.get("v") != VERSION:
+        raise Unreadable
+    return rules
+
+
+def autostart(data: str) -> bool:
+    """Whether the hook may start a worker; damaged rules don't forbid it."""
+    try:
+        return read_rules(data).get("autostart", True) is not False
+    except Unreadable:
+        return True
+
+
+def refused(value: Any, call: Call, rules: dict[str, Any]) -> str | None:
+    """Why the rules keep this event out."""
+    if not rules.get("recording", True):
+        return "recording_stopped"
+    if rules.get("paused", False):
+        return "paused"
+    if any(is_out(place, rules.get("excluded", ())) for place in places(value, call)):
+        return "project_excluded"
+    skipped = rules.get("skip_tools", ())
+    return "tool_skipped" if any(tool in skipped for tool in tools(value)) else None
+
+
+def tools(value: Any) -> list[str]:
+    """The tool an event names, under the names that hosts use."""
+    named = [value.get(name) for name in _TOOLS] if isinstance(value, dict) else []
+    return [tool for tool in named if isinstance(tool, str)]
+
+
+def unfit(rules: dict[str, Any]) -> str | None:
+    """What there is to run that the hook can't run."""
+    if rules.get("patterns", False):
+        return "own_patterns_need_the_worker"
+    if rules.get("judges", ()):
+        return "policy_needs_the_worker"
+    for redactor in rules.get("redactors", ()):
+        if redactor["name"] not in KNOWN_REDACTORS or not redactor["at_edge"]:
+            return "redactor_needs_the_worker"
+    return None
+
+
+def places(value: Any, call: Call) -> list[str]:
+    """Directories the event may belong to: those it names, and our own."""
+    named = [value.get(name) for name in _PLACES] if isinstance(value, dict) else []
+    flat: list[Any] = []
+    for part in named:
+        flat += part if isinstance(part, list) else [part]
+    flat += [call.cwd, *(call.env[n].decode("utf-8", "replace") for n in call.env if "DIR" in n)]
+    found = {part for part in flat if isinstance(part, str) and part and "\0" not in part}
+    return [*found, *map(os.path.realpath, found)]
+
+
+def is_out(place: str, globs: Any) -> bool:
+    """Whether a directory, or one above it, matches a glob or asks to be left alone."""
+    path = place.replace("\\", "/").rstrip("/") or "/"
+    parts = path.split("/")
+    above = ["/".join(parts[:n]) for n in range(len(parts), 0, -1)]
+    return any(matches(glob, parts, above) for glob in globs) or any(map(is_shy, above))
+
+
+def matches(glob: str, parts: list[str], above: list[str]) -> bool:
+    """A glob with a slash is held against whole paths, another one against names.
+
+    `*` is taken for more than it means: the hook rather drops too much than too little.
+    """
+    tried = above if "/" in glob else parts
+    if "/" in glob:
+        glob = re.sub(r"/\*{1,2}$", "", glob.rstrip("/"))
+    if sys.platform in ("win32", "darwin"):
+        glob, tried = glob.lower(), [part.lower() for part in tried]
+    return any(part and fnmatch.fnmatchcase(part, glob) for part in tried)
+
+
+def is_shy(folder: str) -> bool:
+    """Whether a repository says of itself that it is not to be remembered."""
+    try:
+        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+        with open(os.open(folder + "/.claude-mem.json", flags), "rb") as file:
+            marker = json.loads(file.read(4096))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(marker, dict) and marker.get("enabled") is False
+
+
+def cleaner(rules: dict[str, Any], load: Load) -> Callable[[Any], Any]:
+    """What cleans a JSON value, with the same files that the worker uses."""
+    tags, vendor, values = load("tags"), load("vendor"), load("values")
+    disabled = frozenset(rules.get("disabled", ()))
+    generic = bool(rules.get("generic", False))
+    own_id = str(rules.get("own_id", ""))
+
+    def clean(text: str) -> str:
+        text = str(tags.strip(text, own_id=own_id, where="tool"))
+        if rules.get("redact", True):
+            text = str(vendor.redact(text, disabled, generic=generic))
+        return text
+
+    return lambda value: values.cleaned(value, clean, whole=True)
+
+
+def skeleton(value: Any) -> dict[str, str]:
+    """The ids of an event whose content is dropped; the receipt needs them."""
+    if not isinstance(value, dict):
+        return {}
+    return {
+        name: part
+        for name, part in value.items()
+        if isinstance(part, str) and _ID_NAME.fullmatch(name) and _ID.fullmatch(part)
+    }
+
+
+def encoded(value: Any) -> bytes:
+    """JSON bytes; lone surrogates stay escapes."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
