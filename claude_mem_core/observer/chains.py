@@ -39,7 +39,7 @@ class Chain:
             parts.append("after that " + "; ".join(f"{p}: {clip(t, 170)}" for p, t in self.fixes[:2]))
         if self.passed is not None:
             parts.append(f"then {passed(self.passed)}")
-        return clip(". ".join(parts), 700)
+        return clip(". ".join(parts), 600)
 
 
 def chains(turn: Turn, evidence: Sequence[Evidence]) -> list[Chain]:

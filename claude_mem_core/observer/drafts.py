@@ -33,7 +33,7 @@ from claude_mem_core.types import Draft, Trust
 
 FACTS = 12
 HELPERS = 3
-WHOLE = 2_700  # characters of an observation with everything in it
+WHOLE = 2_850  # characters of an observation with everything in it
 WRITES = ("update ", "insert ", "delete ", "alter ", "create ", "drop ", "truncate ", "grant ", "merge ")
 ORDER = [Trust.FOREIGN, Trust.WORK, Trust.USER]
 
@@ -258,7 +258,7 @@ def _results(turn: Turn, known: str) -> list[str]:
     told = [f"Last check: {_last_proof(turn)}"] if _last_proof(turn) else []
     for run in turn.runs:
         if run.outcome.ok and run.outcome.lines and not run.step.agent and (_acts(run) or run.sort is Sort.SCRIPT):
-            lines = [line for line in report(run)[-2:] if line not in known]
+            lines = [line for line in report(run)[-2:] if line not in known and not line.endswith(":")]
             told += [f"`{clip(run.label, 60)}`: {clip('; '.join(lines), 180)}"] if lines else []
     return unique(told)[:6]
 
@@ -347,7 +347,7 @@ def _foreign(found: Work) -> Draft | None:
     if not lines:
         return None
     return Draft(
-        type="discovery", title=trimmed(f"From {lines[0].source}: {lines[0].line}"),
+        type="discovery", title=trimmed(f"{lines[0].source} reported: {lines[0].line}"),
         subtitle=_asked(found.turn), facts=tuple(e.text for e in lines), concepts=("how-it-works",),
         narrative="Found outside the project; as reported there, not checked.",
         events=tuple(dict.fromkeys(e.step.event_id for e in lines)),

@@ -11,7 +11,7 @@ import attrs
 from claude_mem_core.observer import code
 from claude_mem_core.observer.commands import PROOF, QUIET, Sort
 from claude_mem_core.observer.outcomes import ERRORS
-from claude_mem_core.observer.report import report
+from claude_mem_core.observer.report import pairs, report
 from claude_mem_core.observer.speech import is_order
 from claude_mem_core.observer.steps import Act, Step
 from claude_mem_core.observer.text import clip, names, squash, words
@@ -139,7 +139,7 @@ def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
     run = next(r for r in turn.runs if r.index == step.index)
     if run.sort in PROOF or run.sort in UNASKED or not run.outcome.ok or _is_stat(run):
         return
-    lines = report(run)
+    lines = _together(report(run))
     near = 1.0 if _before_change(turn, step) else 0.0
     for line in lines:
         hit = HIT.match(line)
@@ -148,6 +148,12 @@ def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
         bonus = near + (2.0 if cited else 0.0) + (2.0 if len(lines) <= 2 and run.sort not in QUIET else 0.0) - (run.sort in QUIET)
         loud = any(p.search(line) for p in ERRORS[:4]) or "ERROR" in line or "CRITICAL" in line
         yield _Candidate(step, source, line, bonus + (3.0 if loud else 0.0))
+
+
+def _together(lines: list[str]) -> list[str]:
+    """Two or three short answers as one: they were asked for together."""
+    short = 1 < len(lines) <= 3 and sum(map(len, lines)) < 150 and not any(map(HIT.match, lines))
+    return ["; ".join(lines)] if short else lines
 
 
 UNASKED = {Sort.SAVE, Sort.UNDO, Sort.FILES, Sort.STAGE, Sort.INSTALL}
@@ -162,9 +168,13 @@ def _is_stat(run: Run) -> bool:
 
 
 def _source(run: Run) -> str:
+    """The command, or where it asked, and what the agent said it was for."""
+    name = run.label
     if run.sort is Sort.DATABASE:
-        return " ".join(w for w in run.job.main.args[:2] if " " not in w) or run.job.main.program
-    return run.label
+        name = " ".join(w for w in run.job.main.args[:2] if " " not in w) or run.job.main.program
+    note = run.step.note
+    plain = len(note.split()) < 4 or note.casefold().startswith(("run ", "call ", "execute ")) or "(" in name
+    return name if plain else f"{name} ({clip(note, 50)})"
 
 
 def _before_change(turn: Turn, step: Step) -> bool:
@@ -196,6 +206,7 @@ def _of_hits(step: Step, edited: set[str]) -> Iterator[_Candidate]:
 
 def _of_answer(step: Step) -> Iterator[_Candidate]:
     said = step.server or step.tool
-    lines = [line for line in step.text.split("\n")[:FILE_LINES] if line.strip()]
+    lines = [line for line in step.text.split("\n")[:FILE_LINES] if re.search(r"\w", line)]
+    lines = pairs(lines)[0] if lines and "|" in lines[0] else lines
     for line in lines[:200]:
         yield _Candidate(step, said, squash(line), 2.0 if len(lines) <= 4 else 0.0)

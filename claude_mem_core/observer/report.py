@@ -97,7 +97,12 @@ def _table(run: Run, lines: Sequence[str]) -> list[str]:
     """Rows of a table as `column value` pairs."""
     if run.sort is not Sort.DATABASE and not (len(lines) > 1 and "|" in lines[0]):
         return []
-    questions = WHERE.findall(squash(run.step.command))
+    told, tabular = pairs(lines)
+    return _asked(told, WHERE.findall(squash(run.step.command))) if tabular else told
+
+
+def pairs(lines: Sequence[str]) -> tuple[list[str], bool]:
+    """The rows of a printed table as `column value` pairs, and whether there was one."""
     told: list[str] = []
     head: list[str] = []
     for line in lines:
@@ -112,7 +117,7 @@ def _table(run: Run, lines: Sequence[str]) -> list[str]:
             told.append(", ".join(f"{h} {c}" for h, c in zip(head, cells, strict=True)))
         else:
             told.append(clip(tidy(line), LONGEST))
-    return _asked(told, questions) if head else told
+    return told, bool(head)
 
 
 def _is_head(cells: Sequence[str], head: Sequence[str]) -> bool:

@@ -15,7 +15,7 @@ from claude_mem_core.observer.evidence import Evidence
 from claude_mem_core.observer.measures import Measure
 from claude_mem_core.observer.text import around, clip, comma, names
 
-LONGEST = 1_100
+LONGEST = 900
 SNIPPET = 78
 
 
@@ -86,7 +86,7 @@ def _changed(changes: Sequence[Change]) -> list[str]:
             pieces.append(f"{change.path} ({change.verb})")
     more = [c.path for c in changes[5:]]
     rest = [f"also {comma(more, 4)}"] if more else []
-    remarks = [f"the code notes: {clip(r, 90)}" for c in changes for r in c.remarks[:1]][:2]
+    remarks = [f"the code notes: {clip(r, 90)}" for c in changes for r in c.remarks[:1]][:1]
     return ["What changed: " + "; ".join([*pieces, *rest, *remarks])] if pieces else []
 
 

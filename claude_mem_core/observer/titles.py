@@ -41,7 +41,7 @@ def title(candidates: Iterable[str], topics: set[str], asked: str = "") -> str:
     ranked = []
     for at, candidate in enumerate(candidates):
         text = trimmed(candidate)
-        if len(text) >= LEAST and not is_routine(text):
+        if len(text) >= LEAST and not is_routine(text) and not is_routine(candidate):
             shared = sum(n.casefold() in topics for n in names(text))
             common = len({w[:6] for w in words(text)} & wanted)
             ranked.append((min(shared, 2) + 0.5 * min(common, 3) - 0.6 * at, -at, text))
