@@ -1,0 +1,241 @@
+"""The real agent programs, each with a home, a project and a scripted model of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import apsw
+import attrs
+
+from claude_mem_core.cli.client import WorkerClient
+from claude_mem_core.paths import Paths
+from claude_mem_core.testing.fake_models import FakeModels
+from tests.e2e.terminal import Terminal
+from tools import hosts
+
+SECONDS = 120  # for one run of an agent; 4 are usual
+SETTLE = 30.0
+
+
+@attrs.frozen
+class Place:
+    """A machine in small: home, project, data directory."""
+
+    root: Path
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def project(self) -> Path:
+        return self.root / "work" / "shop"
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.home / ".claude-mem")
+
+    @property
+    def env(self) -> dict[str, str]:
+        """A bare environment: nothing of the developer's reaches the programs."""
+        path = os.pathsep.join((str(hosts.node_bin()), "/usr/local/bin", "/usr/bin", "/bin"))
+        return {
+            "PATH": path, "HOME": str(self.home), "LANG": "C.UTF-8", "TERM": "dumb",
+            "NO_COLOR": "1",
+        }  # fmt: skip
+
+    def make(self) -> Place:
+        """Lay the project down: a small repository with one mistake in it."""
+        self.home.mkdir(parents=True)
+        self.project.mkdir(parents=True)
+        (self.project / "cart.py").write_text(
+            "def total(prices):\n    return sum(prices) * 1.9\n"
+        )
+        test = "from cart import total\nassert total([100]) == 119, total([100])\nprint('passed')\n"
+        (self.project / "check.py").write_text(test)
+        git = ["git", "-c", "user.name=d", "-c", "user.email=d@localhost"]
+        for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "start"]):
+            subprocess.run([*git, *command], cwd=self.project, env=self.env, check=True)
+        return self
+
+    def mem(self, *args: str) -> str:
+        """Run `mem`; what it printed."""
+        done = subprocess.run(
+            [sys.executable, "-m", "claude_mem_core.cli.main", *args],
+            env=self.env, cwd=self.project, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, f"mem {args}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def get(self, path: str, **params: Any) -> Any:
+        """What the worker answers."""
+        return WorkerClient(self.paths).get(path, **params)
+
+    def wait(self, what: Callable[[], bool], why: str) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + SETTLE
+        while not what():
+            assert time.monotonic() < end, f"waited {SETTLE} s in vain: {why}\n{self.logs()}"
+            time.sleep(0.1)
+
+    def observed(self, least: int) -> list[Mapping[str, Any]]:
+        """The observations, once there are so many and no work is left."""
+
+        def ready() -> bool:
+            state = self.get("/api/processing-status")
+            return not state["queueDepth"] and len(self.observations()) >= least
+
+        self.wait(ready, f"{least} observations")
+        return self.observations()
+
+    def observations(self) -> list[Mapping[str, Any]]:
+        rows: list[Mapping[str, Any]] = self.get("/api/observations", limit=100)["items"]
+        return rows
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """What the database holds, read beside the worker."""
+        conn = apsw.Connection(str(self.paths.database), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            return list(conn.execute(sql, values))  # type: ignore[arg-type]
+        finally:
+            conn.close()
+
+    def logs(self) -> str:
+        """The worker's log, for the text of a failure."""
+        files = sorted(self.paths.logs.glob("*.log")) if self.paths.logs.is_dir() else []
+        return "\n".join(file.read_text()[-3000:] for file in files)
+
+
+@attrs.frozen
+class Ran:
+    """One run of an agent."""
+
+    code: int
+    out: str
+
+
+class Agent:
+    """An agent program: how it is set up and called."""
+
+    host = ""
+
+    def __init__(self, place: Place, models: FakeModels) -> None:
+        self.place = place
+        self.models = models
+        self.program = str(hosts.ensure(self.host))
+
+    def configure(self) -> None:
+        """Write the program's own configuration, as its user would have it."""
+        raise NotImplementedError
+
+    @property
+    def config(self) -> Path:
+        """The file that `mem install` changes."""
+        raise NotImplementedError
+
+    @property
+    def env(self) -> dict[str, str]:
+        return self.place.env
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        raise NotImplementedError
+
+    def run(self, prompt: str, *args: str) -> Ran:
+        """Run the program once, without a terminal; it must end well."""
+        done = subprocess.run(
+            self.command(prompt, *args), cwd=self.place.project, env=self.env,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        return Ran(done.returncode, done.stdout)
+
+
+class ClaudeCode(Agent):
+    """Claude Code, as `claude -p`."""
+
+    host = "claude-code"
+
+    @property
+    def folder(self) -> Path:
+        return self.place.home / ".claude"
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "settings.json"
+
+    def configure(self) -> None:
+        self.folder.mkdir(parents=True)
+        self.config.write_text('{\n    "includeCoAuthoredBy": false\n}\n')
+        known = {
+            "hasCompletedOnboarding": True,
+            "theme": "dark",
+            "customApiKeyResponses": {"approved": ["dummy-key"], "rejected": []},
+            "projects": {str(self.place.project): {"hasTrustDialogAccepted": True}},
+        }
+        (self.place.home / ".claude.json").write_text(json.dumps(known))
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            **super().env,
+            "ANTHROPIC_BASE_URL": self.models.url,
+            "ANTHROPIC_API_KEY": "dummy-key",
+            "DISABLE_AUTOUPDATER": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "IS_SANDBOX": "1",  # lets root skip the questions
+        }
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        mode = ("--permission-mode", "bypassPermissions", "--output-format", "json")
+        return (self.program, "-p", prompt, *mode, *args)
+
+    def session(self, prompt: str, *args: str) -> str:
+        """Run a session and give back its id."""
+        return str(json.loads(self.run(prompt, *args).out)["session_id"])
+
+    def terminal(self) -> Terminal:
+        """The program as a person starts it."""
+        return Terminal([self.program], self.env, self.place.project)
+
+
+class KimiCode(Agent):
+    """Kimi Code, as `kimi -p`."""
+
+    host = "kimi"
+
+    @property
+    def config(self) -> Path:
+        return self.place.home / ".kimi-code" / "config.toml"
+
+    def configure(self) -> None:
+        self.config.parent.mkdir(parents=True)
+        self.config.write_text(
+            f"""# my own words
+default_model = "fake"
+telemetry = false
+[providers.fake]
+type = "openai"
+base_url = "{self.models.url}/v1"
+api_key = "dummy-key"
+[models.fake]
+provider = "fake"
+model = "fake-model"
+max_context_size = 100000
+"""
+        )
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {**super().env, "KIMI_CODE_NO_AUTO_UPDATE": "1"}
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        return (self.program, "-p", prompt, *args)
