@@ -1,0 +1,159 @@
+"""Every package builds a wheel that works alone, away from the sources."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools.dev import bare_name, packages
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = packages(ROOT)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+def project(folder: Path) -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    return found
+
+
+EXTRAS = project(ROOT)["optional-dependencies"]
+
+
+def where(folder: Path) -> str:
+    return folder.relative_to(ROOT).as_posix()
+
+
+def environment(home: Path) -> dict[str, str]:
+    """No repo on any path, and a home of its own."""
+    dropped = {"PYTHONPATH", "VIRTUAL_ENV", "CLAUDE_MEM_NO_PLUGINS"}
+    kept = {key: value for key, value in os.environ.items() if key not in dropped}
+    return {**kept, "HOME": str(home), "CLAUDE_MEM_DATA_DIR": str(home / "data")}
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment(cwd),
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheels of all packages of the repo."""
+    out = tmp_path_factory.mktemp("dist")
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
+    run(*wheel, "--no-build-isolation", "--wheel-dir", out, *PACKAGES, cwd=out)
+    return out
+
+
+def wheel_of(dist: Path, folder: Path) -> Path:
+    stem = bare_name(project(folder)["name"]).replace("-", "_")
+    (found,) = dist.glob(f"{stem}-*.whl")
+    return found
+
+
+class Venv:
+    """An empty virtual environment; its interpreter never sees the repo."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(exist_ok=True)
+        run(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
+
+    def python(self, *arguments: str | Path) -> str:
+        return run(self.folder / "venv/bin/python", *arguments, cwd=self.folder)
+
+    def mem(self, *arguments: str) -> str:
+        return run(self.folder / "venv/bin/mem", *arguments, cwd=self.folder)
+
+    def install(self, dist: Path, *wanted: str) -> None:
+        quiet = ["--quiet", "--disable-pip-version-check", "--no-compile"]
+        self.python("-m", "pip", "install", *quiet, "--find-links", dist, *wanted)
+
+    def installed(self) -> dict[str, str]:
+        listed = json.loads(self.python("-m", "pip", "list", "--format", "json"))
+        return {bare_name(package["name"]): package["version"] for package in listed}
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=where)
+def test_a_wheel_holds_what_it_needs(folder: Path, dist: Path) -> None:
+    names = zipfile.ZipFile(wheel_of(dist, folder)).namelist()
+    assert any(name.endswith("entry_points.txt") for name in names)
+    strangers = [n for n in names if "test_" in n or "/tests/" in n or "__pycache__" in n]
+    assert strangers == []
+    if folder == ROOT:
+        sources = (ROOT / "claude_mem_core").rglob("*")
+        wanted = {p.relative_to(ROOT).as_posix() for p in sources if _ships(p)}
+        assert wanted <= set(names)
+        assert any(name.endswith("licenses/LICENSE") for name in names)
+
+
+def _ships(path: Path) -> bool:
+    return path.is_file() and path.suffix in {".py", ".sql", ".typed", ".json"}
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=where)
+def test_a_package_works_alone(folder: Path, dist: Path, tmp_path: Path) -> None:
+    about = project(folder)
+    venv = Venv(tmp_path / "alone")
+    venv.install(dist, str(wheel_of(dist, folder)))
+    entries = about["entry-points"]["claude_mem"]
+    for value in entries.values():
+        venv.python("-I", "-W", "error", "-c", f"import {value.partition(':')[0]}")
+    place = venv.python("-I", "-c", "import claude_mem_core as c; print(c.__file__)")
+    assert place.startswith(str(tmp_path))
+    assert venv.mem("--version").startswith("mem ")
+    listed = json.loads(venv.mem("plugins", "--json"))
+    states = {row["name"]: (row["state"], row["fault"]) for row in listed["plugins"]}
+    assert listed["recording_stopped"] is None
+    assert {name: states[name] for name in entries} == dict.fromkeys(entries, ("loaded", ""))
+
+
+def test_an_extra_installs_its_plugin(dist: Path, tmp_path: Path) -> None:
+    venv = Venv(tmp_path / "extra")
+    venv.install(dist, "claude-mem-core[kimi]")
+    there = venv.installed()
+    assert there["claude-mem-host-kimi"] == project(ROOT / "hosts" / "kimi")["version"]
+    assert "claude-mem-host-claude-code" not in there
+    names = [row["name"] for row in json.loads(venv.mem("plugins", "--json"))["plugins"]]
+    assert "host.kimi" in names
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_every_extra_resolves_from_a_folder(extra: str, dist: Path, tmp_path: Path) -> None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
+    where_from = ["--find-links", dist, "--report", tmp_path / "report.json"]
+    run(*pip, *where_from, f"claude-mem-core[{extra}]", cwd=tmp_path)
+    report = json.loads((tmp_path / "report.json").read_text())
+    ours = {
+        bare_name(item["metadata"]["name"]): item["download_info"]["url"]
+        for item in report["install"]
+        if item["metadata"]["name"].startswith("claude")
+    }
+    assert set(ours) == {"claude-mem-core", *map(bare_name, EXTRAS[extra])}
+    assert all(url.startswith(dist.as_uri()) for url in ours.values()), ours
+
+
+def test_every_package_is_in_an_extra() -> None:
+    """`all` holds every package of the repo; each host and provider has its own."""
+    names = {bare_name(project(folder)["name"]) for folder in PACKAGES if folder != ROOT}
+    assert set(map(bare_name, EXTRAS["all"])) == names
+    for folder in PACKAGES:
+        if folder.parent.name in {"hosts", "providers"}:
+            assert EXTRAS[folder.name] == [project(folder)["name"]]
