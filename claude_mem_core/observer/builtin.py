@@ -38,4 +38,4 @@ def _summary(turn: Turn, found: object) -> SummaryDraft | None:
     assert isinstance(found, Work)
     if not turn.steps and (not turn.prompt or is_routine(turn.prompt)) and is_routine(turn.answer or "ok"):
         return None
-    return summary(turn, found.changes, found.chains, found.ends, found.evidence, found.rules)
+    return summary(turn, found.changes, found.chains, found.ends, found.evidence, found.rules, found.speech)

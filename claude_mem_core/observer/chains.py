@@ -32,14 +32,14 @@ class Chain:
     @property
     def text(self) -> str:
         """As one fact."""
-        parts = [problem(self.failure)]
+        parts = [clip(problem(self.failure), 300)]
         if self.found:
-            parts.append("found: " + told(self.found[:3], 130))
+            parts.append("found: " + clip(told(self.found, 110), 250))
         if self.fixes:
             parts.append("after that " + "; ".join(f"{p}: {clip(t, 170)}" for p, t in self.fixes[:2]))
         if self.passed is not None:
             parts.append(f"then {passed(self.passed)}")
-        return clip(". ".join(parts), 600)
+        return ". ".join(parts)
 
 
 def chains(turn: Turn, evidence: Sequence[Evidence]) -> list[Chain]:
@@ -89,4 +89,5 @@ def problem(run: Run) -> str:
 
 def passed(run: Run) -> str:
     """How the run that passed put it."""
-    return run.outcome.counts or f"`{run.label}` passed"
+    last = clip(run.outcome.lines[-1], 90) if run.outcome.lines and run.sort not in PROOF else ""
+    return run.outcome.counts or (f"it gave {last}" if last else f"`{run.label}` passed")

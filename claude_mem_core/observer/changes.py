@@ -159,7 +159,7 @@ def _edited(path: str, found: Sequence[Delta]) -> Change:
     ranked = sorted((p for p in parts if p[1]), key=lambda p: -p[0])
     ranked = [p for p in ranked if p[0] > 3] or ranked
     kept = {id(p) for p in ranked[:PIECES]}
-    pieces = unique(text for part in parts if id(part) in kept for text in (part[1],))
+    pieces = _moves(unique(text for part in parts if id(part) in kept for text in (part[1],)))
     added = [line for d in found for line in d.new]
     removed = {c for d in found for c in code.comments(d.old)}
     remarks = [] if PROSE.search(path) else [c for c in code.comments(added) if c not in removed]
@@ -168,6 +168,19 @@ def _edited(path: str, found: Sequence[Delta]) -> Change:
         path, "changed", tuple(pieces), clip(ranked[0][1], 150) if ranked else "",
         tuple(remarks[:2]), tuple(names), _renamed(found),
     )  # fmt: skip
+
+
+def _moves(pieces: Sequence[str]) -> list[str]:
+    """A line that went out at one place and in at another was moved."""
+    gone = {p.split("removed ", 1)[1]: p for p in pieces if "removed `" in p}
+    out = []
+    for text in pieces:
+        what = text.split("added ", 1)[1] if "added `" in text else ""
+        if what in gone:
+            out.append(text.replace("added ", "moved ", 1))
+        elif not ("removed `" in text and any(f"added {text.split('removed ', 1)[1]}" in p for p in pieces)):
+            out.append(text)
+    return out
 
 
 def _delta_weight(delta: Delta) -> int:
@@ -256,8 +269,9 @@ def tried_core(attempt: Attempt) -> str:
             head, tail = _ends(a, b)
             start = a.rfind(" ", 0, max(0, head - 12)) + 1 if head > 28 else 0
             old, new = a[start : len(a) - tail], b[head : len(b) - tail]
-            if new.strip():
-                return f"{old.strip()} → {new.strip()}" if old.strip() else new.strip()
+            old, new = old.strip(" \"'`"), new.strip(" \"'`")
+            if new:
+                return f"{old} → {new}" if old else new
         if told := code.telling_lines(delta.new, 1, 60):
             return told[0]
     return ""

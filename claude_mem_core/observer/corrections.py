@@ -11,7 +11,8 @@ from claude_mem_core.observer.text import clip, unique
 from claude_mem_core.observer.turn import Turn
 from claude_mem_core.types import Observation
 
-CLAIM = 'Stated in the answer: '
+CLAIM = "Stated in the answer: "
+LEFT = "Left open in the answer: "
 CARRIED = 6
 MODEL = "builtin"
 
@@ -98,7 +99,7 @@ def _still_changed(turn: Turn, path: str, old: Observation) -> bool:
 
 def _still_true(fact: str, touched: set[str]) -> bool:
     """A fact of evidence about files that this turn left alone."""
-    return not fact.startswith((CLAIM, "Refuted", "Corrected")) and not any(p in fact for p in touched)
+    return not fact.startswith((CLAIM, LEFT, "Refuted", "Corrected")) and not any(p in fact for p in touched)
 
 
 def _claims(gone: Sequence[Observation]) -> list[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 import attrs
 
-from claude_mem_core.observer import corrections
+from claude_mem_core.observer import corrections, phrases
 from claude_mem_core.observer.chains import Chain, chains
 from claude_mem_core.observer.changes import Change, describe
 from claude_mem_core.observer.commands import PROOF, Sort
-from claude_mem_core.observer.corrections import CLAIM, Replaced
+from claude_mem_core.observer.corrections import CLAIM, LEFT, Replaced
 from claude_mem_core.observer.deadends import DeadEnd, dead_ends
 from claude_mem_core.observer.evidence import Evidence, Finder
 from claude_mem_core.observer.kinds import concepts, kind
@@ -21,8 +22,8 @@ from claude_mem_core.observer.speech import (
     admits,
     is_order,
     is_routine,
+    of_turn,
     sentences,
-    sorted_out,
 )
 from claude_mem_core.observer.story import outcome_of, story
 from claude_mem_core.observer.summary import commits, read_files
@@ -63,7 +64,7 @@ def work(turn: Turn) -> Work:
     return Work(
         turn=turn, changes=changes, evidence=evidence, foreign=finder.best(5, foreign=True),
         chains=chains(turn, evidence), ends=dead_ends(turn), measured=measures(turn),
-        speech=sorted_out(turn.answer), replaced=corrections.replaced(turn),
+        speech=of_turn([a for _, a in turn.answers]), replaced=corrections.replaced(turn),
         rules=corrections.user_rules(turn),
     )  # fmt: skip
 
@@ -109,7 +110,7 @@ def _main(found: Work) -> Draft | None:
         outcome_of(found.chains, _last_proof(turn)),
     )  # fmt: skip
     modified = tuple(dict.fromkeys([*_net(turn), *old.files]))
-    name = _title(found)
+    name = _title(found, type_)
     draft = Draft(
         type=type_, title=name, subtitle=_subtitle(found, name), narrative=narrative,
         concepts=concepts(type_, gotcha=bool(found.ends or corrections.refuted(turn, old))),
@@ -176,16 +177,28 @@ def _metadata(found: Work) -> dict[str, object]:
     return meta
 
 
-def _title(found: Work) -> str:
+def _title(found: Work, type_: str) -> str:
     turn = found.turn
-    topics = {n.casefold() for c in found.changes for n in (*c.names, c.path, *names(c.short))}
+    topics = {n.casefold() for c in found.changes for n in (*c.names, c.path, *names(" ".join(c.pieces)))}
     topics |= {n.casefold() for e in found.evidence for n in names(e.line)}
     renamed = next((c for c in found.changes if c.renamed), None)
     candidates = [
-        *([f"{renamed.renamed[0]} renamed to {renamed.renamed[1]} in {renamed.path}"] if renamed and renamed.renamed else []),
-        *_messages(turn), *(s for s in sentences(turn.answer) if not admits(s)),
+        *([f"Renamed {renamed.renamed[0]} to {renamed.renamed[1]} in {renamed.path}"] if renamed and renamed.renamed else []),
+        *_messages(turn), *(s for s in _spoken(turn) if not admits(s)),
     ]  # fmt: skip
-    return title(candidates[:6], topics, turn.prompt) or _plain_title(found)
+    return title(candidates[:8], topics, turn.prompt, _PREFER.get(type_)) or _plain_title(found)
+
+
+_PREFER = {
+    "security_alert": phrases.SECURITY, "security_note": phrases.SECURITY, "decision": phrases.DECIDE,
+    "discovery": phrases.CAUSE, "bugfix": phrases.CAUSE,
+}  # fmt: skip
+
+
+def _spoken(turn: Turn) -> list[str]:
+    """The first sentences of the answers, the last answer first."""
+    parts = [sentences(text)[:4] for _, text in reversed(turn.answers)]
+    return [s for several in zip_longest(*parts, fillvalue="") for s in several if s] if len(parts) < 4 else parts[0]
 
 
 def _messages(turn: Turn) -> list[str]:
@@ -221,17 +234,23 @@ def _subtitle(found: Work, name: str) -> str:
 def _facts(found: Work) -> list[str]:
     turn = found.turn
     linked = " ".join(c.text for c in found.chains)
-    loose = [e.text for e in found.evidence if e.line not in linked]
-    claims = [f'{CLAIM}"{clip(s, 260)}"' for s in found.speech.learned if not _only_sorry(s) and not is_routine(s)]
-    left = [f'Left open in the answer: "{clip(s, 220)}"' for s in found.speech.left]
+    loose = [e.text for e in _best(found.evidence, 4) if e.line not in linked]
+    said = found.speech.learned if found.changes else (*found.speech.learned, *found.speech.done)
+    claims = [f'{CLAIM}"{clip(s, 260)}"' for s in said if not _only_sorry(s) and not is_routine(s)]
+    left = [f'{LEFT}"{clip(s, 220)}"' for s in found.speech.left]
     user = corrections.said(turn) if corrections.corrected(turn) else []
     return [
         *corrections.refuted(turn, found.replaced), *user[:1],
         *(c.text for c in found.chains[:3]), *_change_facts(found.changes, linked),
         *(m.text for m in found.measured[:2]), *wanted(turn), *(e.text for e in found.ends[:2]),
-        *claims[:2], *left[:2], *_results(turn, " ".join([linked, *loose])), *loose[:4], *commits(turn),
+        *claims[: 2 if found.changes else 4], *left[:2], *_results(turn, " ".join([linked, *loose])), *loose, *commits(turn),
         *found.replaced.facts,
     ]  # fmt: skip
+
+
+def _best(evidence: Sequence[Evidence], most: int) -> list[Evidence]:
+    chosen = sorted(evidence, key=lambda e: -e.score)[:most]
+    return [e for e in evidence if e in chosen]
 
 
 def _only_sorry(sentence: str) -> bool:

@@ -137,7 +137,7 @@ def _candidates(turn: Turn, keys: set[str]) -> Iterator[_Candidate]:
 
 def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
     run = next(r for r in turn.runs if r.index == step.index)
-    if run.sort in PROOF or run.sort in UNASKED or not run.outcome.ok or _is_stat(run):
+    if (run.sort in PROOF and not run.measures) or run.sort in UNASKED or not run.outcome.ok or _is_stat(run):
         return
     lines = _together(report(run))
     near = 1.0 if _before_change(turn, step) else 0.0
@@ -145,7 +145,7 @@ def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
         hit = HIT.match(line)
         source = "" if hit or " answered " in line else _source(run)
         cited = run.sort is Sort.HISTORY and (row := ROW.match(line)) and row.group(1) in turn.answer
-        bonus = near + (2.0 if cited else 0.0) + (2.0 if len(lines) <= 2 and run.sort not in QUIET else 0.0) - (run.sort in QUIET)
+        bonus = near + (2.0 if cited else 0.0) + (2.0 if len(lines) <= 2 and run.sort not in QUIET | {Sort.DEPLOY} else 0.0) - (run.sort in QUIET)
         loud = any(p.search(line) for p in ERRORS[:4]) or "ERROR" in line or "CRITICAL" in line
         yield _Candidate(step, source, line, bonus + (3.0 if loud else 0.0))
 

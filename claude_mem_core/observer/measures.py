@@ -15,6 +15,7 @@ from claude_mem_core.observer.text import clip, squash
 from claude_mem_core.observer.turn import Run, Turn
 
 NUMBER = re.compile(r"\d[\w.,]*")
+TIMES = ("ms", "s", "sec", "min")
 LEAST = 0.02  # share by which a figure has to differ to be worth a word
 QUANTITY = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s?((?:[a-zA-Z]{1,12}/)?(?:ms|s|sec|seconds?|min|MB|GB|KB|MiB|GiB|%|rps|req/s|jobs/s|qps|[a-z]{3,12}/s))(?![\w/])")
 
@@ -46,7 +47,7 @@ def measures(turn: Turn) -> list[Measure]:
 
 def _measurable(run: Run) -> bool:
     if run.sort in PROOF:
-        return "bench" in run.step.command.casefold()
+        return run.measures
     return run.sort not in PASSIVE and run.sort not in (Sort.SAVE, Sort.UNDO, Sort.FILES)
 
 
@@ -73,7 +74,8 @@ def _difference(before: Sequence[str], after: Sequence[str]) -> str:
         old = moulds.get(shape(line))
         if old is not None and (said := between(old, line)):
             told.append(said)
-    if not told and before != after and len(before) <= 2 and len(after) <= 2:
+    figures = any(map(NUMBER.search, before)) and any(map(NUMBER.search, after))
+    if not told and figures and before != after and len(before) <= 2 and len(after) <= 2:
         told = [_aside("; ".join(before), "; ".join(after))]
     return "; ".join(clip(t, 200) for t in told[:2])
 
@@ -119,7 +121,7 @@ def wanted(turn: Turn) -> list[str]:
     asked = {unit.casefold(): (float(v.replace(",", ".")), v) for v, unit in QUANTITY.findall(turn.prompt)}
     told = []
     for run in turn.runs:
-        if not run.outcome.ok or run.step.agent:
+        if not run.outcome.ok or run.step.agent or not (run.measures or run.sort is Sort.SCRIPT):
             continue
         for line in run.outcome.lines[-6:]:
             told += [_beside(line, v, unit, asked) for v, unit in QUANTITY.findall(line)]
@@ -127,12 +129,15 @@ def wanted(turn: Turn) -> list[str]:
 
 
 def _beside(line: str, value: str, unit: str, asked: dict[str, tuple[float, str]]) -> str:
-    if unit.casefold() not in asked or "/" not in unit:
+    if unit.casefold() not in asked or not ("/" in unit or unit in TIMES):
         return ""
     need, shown = asked[unit.casefold()]
     ratio = float(value.replace(",", ".")) / need if need else 0.0
     what = re.match(r"[A-Za-z][\w.:/-]*", line.strip())
     if not 0.01 < ratio < 1000:
         return ""
+    name = what.group().rstrip(":") if what else "measured"
+    if unit in TIMES:
+        return f"{name}: {value} {unit}, asked for were {shown} {unit}"
     times = f"{ratio:.0f} times" if ratio >= 1.95 else f"{ratio:.2g} times"
-    return f"{what.group() if what else 'measured'}: {value} {unit}, about {times} the {shown} {unit} asked for"
+    return f"{name}: {value} {unit}, about {times} the {shown} {unit} asked for"

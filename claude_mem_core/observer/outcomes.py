@@ -39,6 +39,8 @@ FAILED_TEST = re.compile(
       | ^test\ (?P<d>\S+)\ \.\.\.\ FAILED | ^\s*not\ ok\ \d+\ -?\s*(?P<e>.+)$ | ^rspec\ (?P<g>\S+)
       | ^(?P<f>\S.{0,120}\S)\s+FAILED$ | ^\[ERROR\]\s+(?P<h>[\w.]+\.\w+:\d+)\b | ^\s*Failed\s+(?P<i>[\w.]+)\s\["""
 )
+EXPECTED = re.compile(r"(?i)^\s*(?:-\s*)?(?:expected|want(?:ed)?|erwartet|left)\b[^:=]{0,20}[:=]\s*\S")
+ACTUAL = re.compile(r"(?i)^\s*(?:\+\s*)?(?:actual|received|got|but was|found|erhalten|right)\b[^:=]{0,20}[:=]\s*\S")
 # Lines that name what went wrong, the most exact kind first.
 ERRORS: tuple[re.Pattern[str], ...] = (
     re.compile(r"^E\s{2,}(?!\s*\+|\s*[-?|])\S"),
@@ -56,7 +58,7 @@ ERRORS: tuple[re.Pattern[str], ...] = (
 EMPTY_ERRORS = re.compile(
     r"(?i)^\s*(?:error: could not compile|error: aborting|error: process didn't|error: test failed|ERR_PNPM|npm (?:ERR!|error) (?:code|lifecycle|errno)"
     r"|make(?:\[\d+\])?: \*\*\*|FAIL\b|FAILED\b|\S+:\d+: \w+(?:Error|Exception)$|FAILURE: Build failed|\* What went wrong|error Command failed|ELIFECYCLE|script .* failed"
-    r"|caused by:$|error:$|execution failed for task|there were failing tests|build failed|lerna ERR!|\[ERROR\] (?:failed to execute goal|->|re-run|to see|for more|$)|Traceback|thread '.*' panicked at|exit status)"
+    r"|caused by:$|error:$|execution failed for task|there were failing tests|build failed|lerna ERR!|\[ERROR\] (?:failed to execute goal|->|re-run|to see|for more|$)|Traceback|\[ERROR\] COMPILATION ERROR|\[ERROR\] (?:Tests run|Failures|Errors):|Error Message:|Stack Trace:|thread '.*' panicked at|exit status)"
 )
 PLACE = re.compile(r"(?:^\s*(?:-->|at|File|in)\s+.*?|\()?([\w@./+-]*[\w-]\.[A-Za-z]{1,5})(?:[\"']?, line |:|\()(\d+)")
 
@@ -90,6 +92,7 @@ class Outcome:
 def outcome(step: Step, job: Job) -> Outcome:
     """Read the output of a run."""
     lines = [line for line in telling(step.text) if not EXIT_LINE.match(line.strip())]
+    lines = _expectations(lines)
     counts = _counts(lines)
     proof = job.sort in PROOF
     bad = proof and bool(BAD_COUNTS.search(_zeroless(counts)) or _said_failed(lines, job))
@@ -101,6 +104,17 @@ def outcome(step: Step, job: Job) -> Outcome:
     )
 
 
+def _expectations(lines: Sequence[str]) -> list[str]:
+    """`Expected: x` and the `Actual: y` below it as one line."""
+    joined: list[str] = []
+    for line in lines:
+        if joined and ACTUAL.match(line) and EXPECTED.match(joined[-1]):
+            joined[-1] = f"{joined[-1].rstrip()}, {squash(line)}"
+        else:
+            joined.append(line)
+    return joined
+
+
 def _counts(lines: Sequence[str]) -> str:
     """The last line that counts; runners print the sum at the end."""
     found = [line for line in lines if COUNTS.search(line) and not SUM_LINE.match(line)]
@@ -108,12 +122,13 @@ def _counts(lines: Sequence[str]) -> str:
 
 
 def tidy(line: str) -> str:
-    """A result line without the rule around it."""
-    return squash(line.strip().strip("=-_* "))[:LONGEST]
+    """A result line without the rule and the level around it."""
+    line = re.sub(r"^\[?(?:INFO|WARN(?:ING)?|ERROR)\]?:?\s+", "", line.strip().strip("=-_* "))
+    return squash(line)[:LONGEST]
 
 
 def _zeroless(counts: str) -> str:
-    return re.sub(r"(?i)\b0 (?:failed|failing|failures?|errors?)\b", "", counts)
+    return re.sub(r"(?i)\b0 (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures?|errors?): +0\b", "", counts)
 
 
 def _said_failed(lines: Sequence[str], job: Job) -> bool:

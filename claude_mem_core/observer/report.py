@@ -36,7 +36,10 @@ def report(run: Run) -> list[str]:
         told = reader(run, lines)
         if told:
             return told
-    return [clip(tidy(line), LONGEST) for line in lines]
+    return [clip(RULED.sub("", line), LONGEST) for line in lines]
+
+
+RULED = re.compile(r"^[=*_\s]+|[=*_\s]+$")
 
 
 def _statuses(run: Run, lines: Sequence[str]) -> list[str]:

@@ -87,9 +87,14 @@ def sorted_out(text: str) -> Speech:
     return Speech(tuple(learned), tuple(done), tuple(left))
 
 
-def causes(text: str) -> list[str]:
-    """The sentences that give a reason."""
-    return [s for s in sentences(text) if phrases.CAUSE.search(s)]
+def of_turn(answers: Sequence[str]) -> Speech:
+    """All answers of a turn; what is left to do is what the last one leaves."""
+    parts = [sorted_out(a) for a in answers]
+    return Speech(
+        tuple(unique(s for p in parts for s in p.learned)),
+        tuple(unique(s for p in parts for s in p.done)),
+        parts[-1].left if parts else (),
+    )
 
 
 def is_protocol(text: str) -> bool:

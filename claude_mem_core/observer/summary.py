@@ -10,7 +10,7 @@ from claude_mem_core.observer.commands import PASSIVE, PROOF, Sort
 from claude_mem_core.observer.deadends import DeadEnd
 from claude_mem_core.observer.evidence import Evidence
 from claude_mem_core.observer.report import report
-from claude_mem_core.observer.speech import join, sorted_out
+from claude_mem_core.observer.speech import Speech, join
 from claude_mem_core.observer.steps import Act
 from claude_mem_core.observer.text import clip, comma, unique
 from claude_mem_core.observer.turn import Turn
@@ -22,17 +22,15 @@ FIELD = 900
 
 def summary(
     turn: Turn, changes: Sequence[Change], chains: Sequence[Chain], ends: Sequence[DeadEnd],
-    evidence: Sequence[Evidence], rules: Sequence[str],
+    evidence: Sequence[Evidence], rules: Sequence[str], speech: Speech,
 ) -> SummaryDraft:  # fmt: skip
     """The summary of the turn; the answer's sentences are shared out among its fields."""
-    before = sorted_out("\n".join(text for _, text in turn.answers[:-1]))
-    speech = sorted_out(turn.answer)
     said = [f'The user: "{clip(r, 200)}"' for r in rules]
     return SummaryDraft(
         request=clip(turn.prompt, REQUEST),
         investigated=_investigated(turn, chains, evidence),
-        learned=join([*before.learned, *speech.learned, *said], FIELD),
-        completed=join([*before.done, *speech.done, *_work(turn, changes)], FIELD + 300),
+        learned=join([*speech.learned, *said], FIELD),
+        completed=join([*speech.done, *_work(turn, changes)], FIELD + 300),
         next_steps=join(speech.left, FIELD),
         notes=join([*(e.text for e in ends), *_fault(turn)], FIELD),
         files_read=tuple(read_files(turn)),
@@ -70,7 +68,8 @@ def _ran(turn: Turn) -> list[str]:
     """Commands that did or measured something, each with its last word."""
     told = []
     for run in turn.runs:
-        quiet = run.sort in PASSIVE or run.sort in PROOF or run.sort in (Sort.SAVE, Sort.UNDO, Sort.FILES)
+        proof = run.sort in PROOF and not run.measures
+        quiet = run.sort in PASSIVE or proof or run.sort in (Sort.SAVE, Sort.UNDO, Sort.FILES)
         if quiet or not run.outcome.ok or run.step.agent:
             continue
         lines = report(run)

@@ -15,7 +15,7 @@ LEAST = 8
 TOOLS = re.compile(r"^(?:bash|read|edit|write|grep|glob|agent|task|webfetch|websearch|todowrite|notebookedit|mcp__\w*)(?::|\b(?=\s))", re.IGNORECASE)
 # Words at the start that only say that something is done.
 LEAD = re.compile(
-    r"^\W*(?:(?:done|fixed|decision|yes|no|ok(?:ay)?|finished|ready|result|summary|cause found|root cause|cause|reproduced|committed|found|solved|note|important"
+    r"^\W*(?:(?:found (?:one|it|two|three|the (?:bug|cause|problem))|redone|refeito|neu gemacht|done|fixed|decision|yes|no|ok(?:ay)?|finished|ready|result|summary|cause found|root cause|cause|reproduced|committed|found|solved|note|important"
     r"|fertig|erledigt|behoben|entscheidung|ja|nein|ergebnis|ursache|ursache gefunden|gefunden"
     r"|pronto|feito|corrigido|decisão|sim|não|resultado|causa|causa encontrada"
     r"|完了|修正しました|原因|結論|決定|はい|いいえ)\s*[:,.：、。!—–-]+\s*)+",
@@ -32,19 +32,23 @@ DANGLING = re.compile(
 CLAUSE = re.compile(r"[;:,(–—]|\s-\s|、|，|；")
 
 
-def title(candidates: Iterable[str], topics: set[str], asked: str = "") -> str:
+def title(
+    candidates: Iterable[str], topics: set[str], asked: str = "", prefer: re.Pattern[str] | None = None
+) -> str:
     """The best of the candidates, cut to length; they come in order of preference.
 
-    Better are those that name what was worked on, and that speak of what was asked.
+    Better are those that name what was worked on, that speak of what was asked, and
+    that match `prefer`.
     """
     wanted = {w[:6] for w in words(asked) if len(w) > 3}
     ranked = []
     for at, candidate in enumerate(candidates):
         text = trimmed(candidate)
         if len(text) >= LEAST and not is_routine(text) and not is_routine(candidate):
-            shared = sum(n.casefold() in topics for n in names(text))
+            shared = sum(n.casefold() in topics for n in names(candidate))
             common = len({w[:6] for w in words(text)} & wanted)
-            ranked.append((min(shared, 2) + 0.5 * min(common, 3) - 0.6 * at, -at, text))
+            bonus = 1.5 if prefer is not None and prefer.search(candidate) else 0.0
+            ranked.append((min(shared, 2) + 0.5 * min(common, 3) + bonus - 0.6 * at, -at, text))
     return max(ranked)[2] if ranked else ""
 
 

@@ -18,6 +18,7 @@ from claude_mem_core.observer.steps import Act, Step, steps
 from claude_mem_core.observer.text import clip, names, squash
 from claude_mem_core.types import Batch, EventKind, StoredEvent, Trust
 
+FIGURES = re.compile(r"(?i)(?<![a-z])(?:bench\w*|load(?:test|[_-]test|\.\w+)|perf|profile|timing|hyperfine|wrk|k6|ab)(?![a-z])")
 INTERRUPTED = re.compile(r"(?m)^Exit code 1(?:30|43)\b|^\s*\^C\s*$")
 # A mistake in what was just written, of no interest once it works.
 SLIP = re.compile(
@@ -46,6 +47,11 @@ class Run:
         """The command for people; of a script typed in place, what it was for."""
         note = self.step.note
         return f"{self.job.label} ({clip(note, 50)})" if note and self.job.label.endswith(" script") else self.job.label
+
+    @property
+    def measures(self) -> bool:
+        """Whether it is there to give figures, not to pass or fail."""
+        return bool(FIGURES.search(self.job.main.words[-1] if self.job.main.words else "") or FIGURES.search(self.step.command))
 
     @property
     def sort(self) -> Sort:
