@@ -47,7 +47,7 @@ class Start:
     def _is_due(self, raw: bytes) -> bool:
         at, _, state = _parsed(raw)
         age = time_ns() / 1e9 - at
-        return not 0 <= age < (AGAIN_S if state == "ok" else FAILED_S)
+        return not -5 < age < (AGAIN_S if state == "ok" else FAILED_S)
 
     def _note(self, file: int, child: int, state: str) -> None:
         data = f"{time_ns() / 1e9:.3f} {child} {state}\n".encode()
@@ -70,7 +70,7 @@ class Start:
         """Whether a worker is on its way: begun just now, and its process is there."""
         at, child, state = self._read()
         age = time_ns() / 1e9 - at
-        return state == "started" and 0 <= age < AGAIN_S and _is_alive(child)
+        return state == "started" and -5 < age < AGAIN_S and _is_alive(child)
 
     def mark_failed(self) -> None:
         """Tell the other hooks not to wait."""

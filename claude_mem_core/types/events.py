@@ -51,6 +51,7 @@ class Delivery:
         at_ms: when the hook ran, milliseconds since the epoch.
         spooled: true when it waited on disk because no worker answered.
         size: bytes of the original payload; larger than `len(stdin)` when it was cut.
+        dropped: why the hook left the content out; `stdin` holds only ids then.
     """
 
     host: str
@@ -61,6 +62,7 @@ class Delivery:
     at_ms: int = 0
     spooled: bool = False
     size: int = 0
+    dropped: str = ""
 
 
 @attrs.frozen(kw_only=True)
