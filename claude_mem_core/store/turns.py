@@ -25,7 +25,7 @@ BY_TIME = """
   ORDER BY created_at_epoch DESC, prompt_number DESC LIMIT 1
 """
 PRIVATE_BY_TIME = """
-  SELECT at_ms FROM private_turns WHERE session_db_id = ? AND at_ms <= ?
+  SELECT at_ms, prompt_id FROM private_turns WHERE session_db_id = ? AND at_ms <= ?
   ORDER BY at_ms DESC LIMIT 1
 """
 SAME = """
@@ -72,15 +72,16 @@ class Turn:
 
 
 def of(conn: apsw.Connection, session: Known, entry: Entry) -> Turn:
-    """The turn that an event other than a prompt belongs to."""
-    if entry.event.prompt_id:
-        turn = _by_id(conn, session, entry.event.prompt_id)
-        if turn is not None:
-            return turn
-    return at(conn, session, entry.at_ms)
+    """The turn that an event other than a prompt belongs to.
+
+    One that comes before its own prompt, but after a private one, counts as private,
+    unless the host's ids tell the two apart.
+    """
+    named = entry.event.prompt_id
+    return (named and _by_id(conn, session, named)) or at(conn, session, entry.at_ms, named)
 
 
-def at(conn: apsw.Connection, session: Known, at_ms: int) -> Turn:
+def at(conn: apsw.Connection, session: Known, at_ms: int, named: str | None = None) -> Turn:
     """The turn that was on at a time."""
     if at_ms >= session.last_ms:
         number, since = session.last_number, session.last_ms
@@ -88,8 +89,9 @@ def at(conn: apsw.Connection, session: Known, at_ms: int) -> Turn:
         number, since = fetch.row(conn, BY_TIME, session.id, at_ms) or (0, 0)
     if not session.private_ms:
         return Turn(number)
-    private_since = fetch.value(conn, PRIVATE_BY_TIME, session.id, at_ms)
-    return Turn(number, private=private_since is not None and private_since >= since)
+    private_since, private_id = fetch.row(conn, PRIVATE_BY_TIME, session.id, at_ms) or (-1, None)
+    another = named is not None and private_id is not None and private_id != named
+    return Turn(number, private=private_since >= since and not another)
 
 
 def same_prompt(conn: apsw.Connection, session: Known, entry: Entry) -> int | None:
