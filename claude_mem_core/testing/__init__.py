@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from claude_mem_core.testing.command import CommandContract
     from claude_mem_core.testing.context import ContextContract
     from claude_mem_core.testing.embedder import EmbedderContract
+    from claude_mem_core.testing.fake_models import Call, FakeModels, Talk, Turn
     from claude_mem_core.testing.fake_site import FakeSite
     from claude_mem_core.testing.host import HostContract
     from claude_mem_core.testing.installer import InstallerContract
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
     from claude_mem_core.testing.tool import ToolContract
 
 __all__ = [
+    "Call",
     "CommandContract",
     "ContextContract",
     "EmbedderContract",
+    "FakeModels",
     "FakeSite",
     "HostContract",
     "InstallerContract",
@@ -45,10 +48,16 @@ __all__ = [
     "RoutesContract",
     "SearchBackendContract",
     "SinkContract",
+    "Talk",
     "ToolContract",
+    "Turn",
 ]
 
-_HOMES = {"SearchBackendContract": "search", "FakeSite": "fake_site"}
+_HOMES = {
+    "SearchBackendContract": "search",
+    "FakeSite": "fake_site",
+    **dict.fromkeys(("Call", "FakeModels", "Talk", "Turn"), "fake_models"),
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -7,14 +7,13 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import apsw
 import attrs
 
-from claude_mem_core.cli.client import WorkerClient
 from claude_mem_core.paths import Paths
 from claude_mem_core.testing.fake_models import FakeModels
 from tests.e2e.terminal import Terminal
@@ -75,10 +74,6 @@ class Place:
         assert done.returncode == 0, f"mem {args}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    def get(self, path: str, **params: Any) -> Any:
-        """What the worker answers."""
-        return WorkerClient(self.paths).get(path, **params)
-
     def wait(self, what: Callable[[], bool], why: str) -> None:
         """Wait until something is so."""
         end = time.monotonic() + SETTLE
@@ -86,19 +81,22 @@ class Place:
             assert time.monotonic() < end, f"waited {SETTLE} s in vain: {why}\n{self.logs()}"
             time.sleep(0.1)
 
-    def observed(self, least: int) -> list[Mapping[str, Any]]:
+    def observed(self, least: int) -> list[dict[str, str]]:
         """The observations, once there are so many and no work is left."""
 
         def ready() -> bool:
-            state = self.get("/api/processing-status")
-            return not state["queueDepth"] and len(self.observations()) >= least
+            waiting = self.rows("SELECT count(*) FROM pending_messages")[0][0]
+            return not waiting and len(self.observations()) >= least
 
         self.wait(ready, f"{least} observations")
         return self.observations()
 
-    def observations(self) -> list[Mapping[str, Any]]:
-        rows: list[Mapping[str, Any]] = self.get("/api/observations", limit=100)["items"]
-        return rows
+    def observations(self) -> list[dict[str, str]]:
+        """What is remembered, oldest first; nothing yet when there is no database."""
+        if not self.paths.database.exists():
+            return []
+        rows = self.rows("SELECT title, narrative, facts FROM observations ORDER BY id")
+        return [dict(zip(("title", "narrative", "facts"), row, strict=True)) for row in rows]
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """What the database holds, read beside the worker."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 TRY = 5.0  # seconds until a line is taken for lost, and entered again
 LONG = 60.0
@@ -54,7 +55,7 @@ class Terminal:
                 return False
         return False
 
-    def type(self, text: str, until: Callable[[], bool]) -> None:
+    def enter(self, text: str, until: Callable[[], bool]) -> None:
         """Type a line and enter it; enter it again while nothing comes of it."""
         os.write(self._handle, text.encode())
         end = time.monotonic() + LONG
@@ -66,7 +67,7 @@ class Terminal:
                 return
         raise AssertionError(f"nothing came of {text!r}: {self.shown[-2000:]!r}")
 
-    def __enter__(self) -> Terminal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -118,14 +118,14 @@ def test_the_second_session_begins_with_the_first(claude: ClaudeCode, first: str
     request = claude.models.asked("SECOND-TASK")[0]
     text = injected(request)
     assert text, "no context of ours in the request"
-    titles = [str(row["title"]) for row in claude.place.observations()]
+    titles = [row["title"] for row in claude.place.observations()]
     assert any(title in text for title in titles), f"none of {titles} in {text}"
     assert "FIRST-TASK" not in request.said, "a new session, not the old one continued"
 
 
 def test_the_first_session_had_nothing_to_remember(claude: ClaudeCode, first: str) -> None:
     request = claude.models.asked("FIRST-TASK")[0]
-    titles = [str(row["title"]) for row in claude.place.observations()]
+    titles = [row["title"] for row in claude.place.observations()]
     assert not any(title in request.text for title in titles)
 
 
@@ -171,8 +171,8 @@ def test_clear_begins_a_new_session_with_the_memory(claude: ClaudeCode, first: s
     count = len(starts())
     with claude.terminal() as terminal:
         assert terminal.wait(lambda: len(starts()) > count, 60), terminal.shown[-2000:]
-        terminal.type("/clear", lambda: len(starts()) > count + 1)
-        terminal.type("/exit", ended)
+        terminal.enter("/clear", lambda: len(starts()) > count + 1)
+        terminal.enter("/exit", ended)
     (old, _), (new, source) = starts()[-2:]
     assert source == "clear"
     assert new != old

@@ -100,7 +100,7 @@ def test_the_second_session_begins_with_the_first(kimi: KimiCode, first: str) ->
     kimi.run("SECOND-TASK what do you know?")
     text = injected(kimi.models.asked("SECOND-TASK")[0])
     assert text, "no context of ours in the request"
-    titles = [str(row["title"]) for row in kimi.place.observations()]
+    titles = [row["title"] for row in kimi.place.observations()]
     assert any(title in text for title in titles), f"none of {titles} in {text}"
     rows = kimi.place.rows("SELECT prompt_text FROM user_prompts ORDER BY id")
     assert rows[-1] == ("SECOND-TASK what do you know?",), "our own words are no prompt"
