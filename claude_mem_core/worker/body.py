@@ -60,15 +60,21 @@ async def json_body(endpoint: Endpoint, scope: Scope, receive: Receive) -> Any:
         return {} if endpoint.body is not None else None
     check_type(scope["headers"])
     value = json_loads_bounded(raw, most)
+    value = storable(value)
     check(value, endpoint.body, "the body")
-    return storable(value)
+    return value
 
 
 def storable(value: Any) -> Any:
-    """The value with U+FFFD for what no text column takes: NUL, unpaired surrogates."""
+    """The value with U+FFFD for what no text column takes: NUL, unpaired surrogates.
+
+    A whole number is an int however it was written, as JSON has it.
+    """
     if isinstance(value, str):
         text = value.replace("\0", "\ufffd")
         return text if text.isascii() else SURROGATE.sub("\ufffd", text)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
     if isinstance(value, list):
         return [storable(item) for item in value]
     if isinstance(value, dict):

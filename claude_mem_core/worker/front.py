@@ -71,15 +71,18 @@ class Front:
             await hook_route.answer(scope, receive, send, self.state, self.services)
             return
         right = admit(scope, self.state)
-        if path in HEALTH and scope["method"] in {"GET", "HEAD"}:
-            await self._health(right, send)
+        if path in HEALTH:
+            await self._health(scope, right, send)
         elif path == "/prove":
             await reply(send, 200, server_proof(_nonce(scope), self.state))
         else:
             await self._framework(scope, receive, send, right, number)
 
-    async def _health(self, right: Right, send: Send) -> None:
-        if right is Right.NONE:
+    async def _health(self, scope: Scope, right: Right, send: Send) -> None:
+        if scope["method"] not in {"GET", "HEAD"}:
+            allow = [(b"allow", b"GET, HEAD"), (b"connection", b"close")]
+            await reply(send, 405, {"error": "this path has no such method"}, allow)
+        elif right is Right.NONE:
             await reply(send, 200, {"status": "ok"})
         else:
             await reply(send, 200, health(self.state, self.services))

@@ -141,10 +141,12 @@ class Endpoint:
 
 def text(
     name: str, *, required: bool = False, default: str | None = None, longest: int = LONGEST,
-    shortest: int = 0, help: str = "",
-) -> Param:
+    shortest: int = 0, pattern: str = "", help: str = "",
+) -> Param:  # fmt: skip
     """A parameter of free text."""
     schema: dict[str, Any] = {"type": "string", "maxLength": longest}
+    if pattern:
+        schema["pattern"] = pattern
     if shortest:
         schema["minLength"] = shortest
     return Param(name, schema, required, default, help)

@@ -10,7 +10,6 @@ from typing import Any
 import apsw
 import attrs
 
-from claude_mem_core.errors import InvalidInput
 from claude_mem_core.store import memories, pages, projects
 from claude_mem_core.types import DocKind, Observation
 from claude_mem_core.worker.routes.rows import worded
@@ -33,7 +32,9 @@ from claude_mem_core.worker.spec import (
 
 MOST = 100
 BATCH = 1000
-_CURSOR = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
+_LIST = "[0-9]{1,18}( *, *[0-9]{1,18}){0,999}"
+_IDS = re.compile(rf" *({_LIST}|\[ *({_LIST})? *\]) *")
+CURSOR = "[0-9]{1,18}-[0-9]{1,18}"
 KINDS = {
     "observations": DocKind.OBSERVATION,
     "summaries": DocKind.SUMMARY,
@@ -47,12 +48,10 @@ def project_ids(conn: apsw.Connection, name: str | None) -> list[int] | None:
 
 
 def _cursor(given: str | None) -> tuple[int, int] | None:
-    if not given:
+    if given is None:
         return None
-    found = _CURSOR.fullmatch(given)
-    if not found:
-        raise InvalidInput("before must be `next` of an earlier answer")
-    return int(found[1]), int(found[2])
+    created, _, number = given.partition("-")
+    return int(created), int(number)
 
 
 def _page(name: str) -> Callable[[Call], Awaitable[dict[str, Any]]]:
@@ -120,23 +119,18 @@ def wanted_ids(given: Any) -> list[int]:
     Raises:
         Refused: 400 with the documented words.
     """
-    if isinstance(given, str):
-        given = _listed(given)
+    if isinstance(given, str) and _IDS.fullmatch(given):
+        given = [int(number) for number in re.findall("[0-9]+", given)]
     if not isinstance(given, list) or len(given) > BATCH:
         raise Refused(400, "ids must be an array of numbers")
-    ids = [int(n) if isinstance(n, str) and n.strip().isdigit() else n for n in given]
-    if any(type(n) is not int or not 0 <= n <= INT64 for n in ids):
+    if not all(_is_id(number) for number in given):
         raise Refused(400, "All ids must be integers")
-    return ids
+    return [int(number) for number in given]
 
 
-def _listed(given: str) -> Any:
-    if given.lstrip().startswith("["):
-        try:
-            return json.loads(given)
-        except ValueError:
-            return None
-    return [part for part in given.split(",") if part.strip()]
+def _is_id(number: Any) -> bool:
+    whole = type(number) is int or (isinstance(number, float) and number.is_integer())
+    return bool(whole and 0 <= number <= INT64)
 
 
 async def batch(call: Call) -> list[dict[str, Any]]:
@@ -186,14 +180,14 @@ IDS = {
     "anyOf": [
         {"type": "array", "maxItems": BATCH,
          "items": {"type": "integer", "minimum": 0, "maximum": INT64}},
-        {"type": "string", "pattern": r"^\s*[0-9]{1,18}(\s*,\s*[0-9]{1,18})*\s*$",
-         "maxLength": 20_000},
-    ]
+        {"type": "string", "pattern": f"^{_IDS.pattern}$"},
+    ],
+    "x-unchecked": True,  # the handler answers in the documented words
 }  # fmt: skip
 
 
 def _pages() -> list[Endpoint]:
-    params = (project(), limit(), offset(), platform(), text("before", longest=40))
+    params = (project(), limit(), offset(), platform(), text("before", longest=40, pattern=f"^{CURSOR}$", help="`next` of the page before"))
     answer = record({"items": {"type": "array"}, "hasMore": {"type": "boolean"}}, "items")
     return [
         Endpoint("GET", f"/api/{name}", _page(name), f"Stored {name}", params=params,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from claude_mem_core.settings import CORE
 from claude_mem_core.settings.listing import masked, update_texts, validate_update
+from claude_mem_core.worker.setting_schema import body_of
 from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Refused, Reply, Right, record
 
 
@@ -37,7 +39,7 @@ ENDPOINTS = (
     Endpoint("GET", "/api/settings", read, "Settings", answers={200: OBJECT}, area="settings"),
     Endpoint(
         "POST", "/api/settings", change, "Change settings",
-        body={"type": "object"},
+        body=body_of(CORE),
         answers={200: record({"success": {"type": "boolean"}}, "success"), 500: OBJECT},
         area="settings",
     ),

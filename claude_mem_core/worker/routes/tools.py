@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import apsw
 
 from claude_mem_core.worker.routes.data import project_ids
-from claude_mem_core.worker.spec import INT64, Call, Endpoint, limit, project, record, words
+from claude_mem_core.worker.spec import Call, Endpoint, limit, project, record, words
 
 MOST = 100
+_NUMBER = re.compile("[0-9]{1,18}")
 COLUMNS = (
     "id", "tool_use_id", "content_session_id", "memory_session_id", "session_db_id", "project",
     "platform_source", "tool_name", "tool_input", "tool_response", "cwd", "prompt_number",
@@ -44,7 +46,7 @@ async def tool_uses(call: Call) -> dict[str, Any]:
         scope = None if among is None else json.dumps(among)
         if not ids:
             return conn.execute(NEWEST, (scope, most)).fetchall()
-        numbers = [int(i) for i in ids if i.isdigit() and int(i) <= INT64]
+        numbers = [int(given) for given in ids if _NUMBER.fullmatch(given)]
         return conn.execute(BY_ID, (json.dumps(numbers), json.dumps(ids), scope)).fetchall()
 
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in await call.services.store.aread(read)]
