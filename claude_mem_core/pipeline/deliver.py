@@ -82,7 +82,9 @@ class Deliverer:
         receipt = None
         if event.kind is not EventKind.TOOL_STARTING:
             event = self._late.fill(host, event, delivery)
-            receipt = await self._recorder.accept(event, key, delivery.env)
+            receipt = await self._recorder.accept(
+                event, key, delivery.env, dropped=delivery.dropped
+            )
             self._after(host, delivery, event, receipt)
         if delivery.spooled:  # nobody waits for this answer any more
             return Answer(kind=event.kind, host_event=event.host_event)

@@ -81,15 +81,17 @@ class Recorder:
         delivery_key: str = "",
         env: Mapping[str, str] | None = None,
         place: Place | None = None,
+        dropped: str = "",
     ) -> journal.Receipt:
         """Judge, clean and journal one event; durable when this returns.
 
-        `place` is where it happened when the event itself does not say.
+        `place` is where it happened when the event itself does not say; `dropped` why
+        the hook left its content out, so that only a receipt can be kept.
 
         Raises:
             StoreError: it could not be written; the caller keeps the delivery.
         """
-        verdict = await self._judge(event, env or {}, place)
+        verdict = await self._judge(event, env or {}, place, dropped)
         receipt = await self._store.awrite(
             lambda conn: self._journal(conn, verdict, delivery_key)
         )
@@ -102,11 +104,11 @@ class Recorder:
         await self._store.awrite(lambda conn: journal.fill_answer(conn, event_id, text))
 
     async def _judge(
-        self, event: Event, env: Mapping[str, str], given: Place | None
+        self, event: Event, env: Mapping[str, str], given: Place | None, dropped: str
     ) -> Verdict:
         settings = self._settings.current()
         place = given or self.place(event.cwd, settings)
-        reason = self._refused(event, place, settings, env)
+        reason = dropped or self._refused(event, place, settings, env)
         if reason is not None:
             return Verdict(_bare(event), place, "skipped", reason, Trust.WORK)
         try:
