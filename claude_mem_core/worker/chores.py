@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import claude_mem_core
+from claude_mem_core import edge
 from claude_mem_core.errors import MemError
 from claude_mem_core.store import queue
 from claude_mem_core.worker import heartbeat, logs
@@ -48,6 +49,8 @@ async def keep_heartbeat(state: WorkerState, services: Services) -> None:
 def _follow(state: WorkerState, services: Services, known: tuple[int, int]) -> tuple[int, int]:
     settings = services.settings.current()
     logs.set_level(str(settings["CLAUDE_MEM_LOG_LEVEL"]))
+    rules = edge.follow(state.paths, services.registry, settings, services.fence_id)
+    state.note("rules", rules)
     now = _stamp()
     if now != known and settings["CLAUDE_MEM_WORKER_AUTOSTART"]:
         _renew(state)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from claude_mem_core import edge
 from claude_mem_core.errors import MemError, WorkerError
 from claude_mem_core.files import write_private
 from claude_mem_core.paths import Paths
@@ -150,6 +151,7 @@ def _settled(state: WorkerState, services: Services) -> None:
     hardening.forbid_tracing()
     if not state.foreground:
         _leave_terminal()
+    state.note("hook", edge.began(state.paths))
     for outcome in services.registry.call("mem_started", settings=services.settings.current()):
         if outcome.error is not None:
             log.warning("plugin %s: %s", outcome.plugin, type(outcome.error).__name__)

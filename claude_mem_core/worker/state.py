@@ -71,6 +71,13 @@ class WorkerState:
         """Age of the oldest unanswered request in seconds; 0 when none waits."""
         return time.monotonic() - min(self.waiting.values()) if self.waiting else 0.0
 
+    def note(self, topic: str, fault: str | None) -> None:
+        """Remember what is wrong with a topic; None when it is well again."""
+        if fault is None:
+            self.notes.pop(topic, None)
+        else:
+            self.notes[topic] = fault[:300]
+
     def begin(self) -> int:
         """A request came in; returns its number."""
         self.requests += 1
