@@ -1,0 +1,41 @@
+"""What a running worker does for the hook: its rules kept current, its files too."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from claude_mem_core.edge.install import STAMP, ensure_hook
+from claude_mem_core.edge.policy import policy_of, publish
+from claude_mem_core.edge.state import confirm_start
+from claude_mem_core.errors import StoreError
+from claude_mem_core.paths import Paths
+
+if TYPE_CHECKING:
+    from claude_mem_core.plugins.registry import Registry
+
+log = logging.getLogger(__name__)
+
+
+def began(paths: Paths) -> str | None:
+    """Once, when requests are answered; what went wrong, for the status, else None."""
+    try:
+        confirm_start(paths)
+        if (paths.hook / STAMP).exists():  # an upgrade has brought other files
+            ensure_hook(paths)
+    except (StoreError, OSError) as error:
+        return f"the hook's files can't be kept current: {error}"
+    return None
+
+
+def follow(
+    paths: Paths, registry: Registry, settings: Mapping[str, Any], own_id: str
+) -> str | None:
+    """Every few seconds: publish the rules if they changed; what went wrong, else None."""
+    try:
+        if publish(paths, policy_of(registry, settings, own_id)):
+            log.info("rules for the hook published")
+    except (StoreError, OSError) as error:
+        return f"the hook does not know the present rules: {error}"
+    return None
