@@ -91,7 +91,9 @@ def batches(folder: Path) -> Iterator[Batch]:
         stored = StoredEvent(id=at, event=event, prompt_number=number, trust=_trust(event))
         kept.setdefault(number, []).append(stored)
         if event.kind is EventKind.TURN_ENDED:
-            yield Batch(session_db_id=1, project=folder.name, events=tuple(kept[number]), root=ROOT)
+            yield Batch(
+                session_db_id=1, project=folder.name, events=tuple(kept[number]), root=ROOT
+            )
 
 
 class Memory:
@@ -108,9 +110,7 @@ class Memory:
             for name in ("events", "supersedes"):
                 fields.pop(name)
             fields["prompt_number"] = number
-            new = Observation(
-                id=len(self.observations) + 1, project="", created_ms=0, **fields
-            )
+            new = Observation(id=len(self.observations) + 1, project="", created_ms=0, **fields)
             for at, old in enumerate(self.observations):
                 if old.id in draft.supersedes:
                     self.observations[at] = attrs.evolve(old, superseded_by=new.id)

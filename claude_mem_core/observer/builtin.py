@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 
-from claude_mem_core.observer.drafts import drafts, work
+from claude_mem_core.observer.drafts import drafts
 from claude_mem_core.observer.skips import skips
 from claude_mem_core.observer.speech import is_routine
 from claude_mem_core.observer.summary import summary
-from claude_mem_core.observer.turn import Turn, read
+from claude_mem_core.observer.turn import read
+from claude_mem_core.observer.work import Work, work
 from claude_mem_core.types import Batch, Observed, SummaryDraft
 
 
@@ -28,14 +29,19 @@ def observe(batch: Batch) -> Observed:
     turn = read(batch)
     found = work(turn)
     made = drafts(found)
-    told = _summary(turn, found) if batch.finished else None
+    told = _summary(found) if batch.finished else None
     return Observed(observations=made, summary=told, skipped=skips(turn, made))
 
 
-def _summary(turn: Turn, found: object) -> SummaryDraft | None:
-    from claude_mem_core.observer.drafts import Work
-
-    assert isinstance(found, Work)
-    if not turn.steps and (not turn.prompt or is_routine(turn.prompt)) and is_routine(turn.answer or "ok"):
+def _summary(found: Work) -> SummaryDraft | None:
+    """The summary; none for an exchange of pleasantries."""
+    turn = found.turn
+    if (
+        not turn.steps
+        and (not turn.prompt or is_routine(turn.prompt))
+        and is_routine(turn.answer or "ok")
+    ):
         return None
-    return summary(turn, found.changes, found.chains, found.ends, found.evidence, found.rules, found.speech)
+    return summary(
+        turn, found.changes, found.chains, found.ends, found.evidence, found.rules, found.speech
+    )

@@ -36,7 +36,9 @@ class Chain:
         if self.found:
             parts.append("found: " + clip(told(self.found, 110), 250))
         if self.fixes:
-            parts.append("after that " + "; ".join(f"{p}: {clip(t, 170)}" for p, t in self.fixes[:2]))
+            parts.append(
+                "after that " + "; ".join(f"{p}: {clip(t, 170)}" for p, t in self.fixes[:2])
+            )
         if self.passed is not None:
             parts.append(f"then {passed(self.passed)}")
         return ". ".join(parts)
@@ -75,7 +77,7 @@ def _chain(turn: Turn, run: Run, evidence: Sequence[Evidence]) -> Chain:
             fixes.append((file.path, "new"))
     looked = [e for e in evidence if run.index < e.step.index < last]
     best = sorted(sorted(looked, key=lambda e: -e.score)[:3], key=lambda e: e.step.index)
-    return Chain(run, tuple(fixes), tuple(best), end)
+    return Chain(run, tuple(fixes), tuple(best), end and turn.last_of(end))
 
 
 def problem(run: Run) -> str:
@@ -83,11 +85,21 @@ def problem(run: Run) -> str:
     result = run.outcome
     where = f" ({result.place})" if result.place and result.place not in result.error else ""
     said = "; ".join(clip(e, 170) for e in result.errors[:2]) or result.counts
-    tests = f" [{comma((clip(t, 80) for t in result.tests), 2)}]" if result.tests and run.sort in PROOF else ""
-    return f"`{run.label}` failed{tests}: {said}{where}" if said else f"`{run.label}` failed{tests}"
+    tests = (
+        f" [{comma((clip(t, 80) for t in result.tests), 2)}]"
+        if result.tests and run.sort in PROOF
+        else ""
+    )
+    return (
+        f"`{run.label}` failed{tests}: {said}{where}"
+        if said
+        else f"`{run.label}` failed{tests}"
+    )
 
 
 def passed(run: Run) -> str:
     """How the run that passed put it."""
-    last = clip(run.outcome.lines[-1], 90) if run.outcome.lines and run.sort not in PROOF else ""
+    last = (
+        clip(run.outcome.lines[-1], 90) if run.outcome.lines and run.sort not in PROOF else ""
+    )
     return run.outcome.counts or (f"it gave {last}" if last else f"`{run.label}` passed")

@@ -14,8 +14,13 @@ from claude_mem_core.observer.text import around, clip, comma, squash, unique
 
 SIDE = 90  # characters of one side of a change
 PIECES = 5
-PROSE = re.compile(r"\.(?:md|mdx|rst|txt|adoc|org|tex|html?)$|(?:^|/)(?:README|CHANGELOG|NOTES|TODO)", re.IGNORECASE)
-TESTS = re.compile(r"(?:^|/)(?:tests?|spec|__tests__|e2e)/|[._-](?:test|spec)s?\.\w+$|(?:^|/)test_|(?:Test|Tests|Spec|IT)\.\w+$|_(?:test|spec)\.\w+$")
+PROSE = re.compile(
+    r"\.(?:md|mdx|rst|txt|adoc|org|tex|html?)$|(?:^|/)(?:README|CHANGELOG|NOTES|TODO)",
+    re.IGNORECASE,
+)
+TESTS = re.compile(
+    r"(?:^|/)(?:tests?|spec|__tests__|e2e)/|[._-](?:test|spec)s?\.\w+$|(?:^|/)test_|(?:Test|Tests|Spec|IT)\.\w+$|_(?:test|spec)\.\w+$"
+)
 TEST_NAME = re.compile(
     r"""(?mx) ^\s*(?:async\s+)?def\s+(test_\w+) | ^\s*(?:it|test|specify|scenario)(?:\.\w+)*\(\s*["'`]([^"'`\n]{3,120})
       | ^\s*(?:it|test|scenario)\s+["']([^"'\n]{3,120})["'] | ^func\s+((?:Test|Benchmark)\w+)\(
@@ -90,14 +95,20 @@ def _created(file: File) -> Change:
 
 def _tests(lines: Sequence[str]) -> list[str]:
     """The names of the tests in the lines."""
-    found = [next(g for g in m.groups() if g) for m in TEST_NAME.finditer("\n".join(lines)[:50_000])]
+    found = [
+        next(g for g in m.groups() if g) for m in TEST_NAME.finditer("\n".join(lines)[:50_000])
+    ]
     return [f"tests {comma([f'`{clip(n, 70)}`' for n in unique(found)], 6)}"] if found else []
 
 
 def _new_code(lines: Sequence[str], names: Sequence[str]) -> list[str]:
     tables = _tables(lines)
     heads = [f"defines {comma(names, 5)}"] if names and not tables else []
-    rest = [ln for ln in lines if not (tables and (COLUMN.match(ln) or KEY.match(ln) or TABLE.search(ln)))]
+    rest = [
+        ln
+        for ln in lines
+        if not (tables and (COLUMN.match(ln) or KEY.match(ln) or TABLE.search(ln)))
+    ]
     picked = code.telling_lines(rest, 5, 330)
     return [*tables, *heads, *(f"`{line}`" for line in picked)]
 
@@ -139,7 +150,12 @@ def _joined(lines: Sequence[str]) -> list[str]:
     """Wrapped lines of a paragraph or list item as one line."""
     out: list[str] = []
     for line in lines:
-        goes_on = out and line.strip() and out[-1].strip() and not re.match(r"\s*(?:[#>*+-]|\d+\.)", line)
+        goes_on = (
+            out
+            and line.strip()
+            and out[-1].strip()
+            and not re.match(r"\s*(?:[#>*+-]|\d+\.)", line)
+        )
         if goes_on and not out[-1].lstrip().startswith("#"):
             out[-1] += " " + line.strip()
         else:
@@ -162,7 +178,9 @@ def _edited(path: str, found: Sequence[Delta]) -> Change:
     pieces = _moves(unique(text for part in parts if id(part) in kept for text in (part[1],)))
     added = [line for d in found for line in d.new]
     removed = {c for d in found for c in code.comments(d.old)}
-    remarks = [] if PROSE.search(path) else [c for c in code.comments(added) if c not in removed]
+    remarks = (
+        [] if PROSE.search(path) else [c for c in code.comments(added) if c not in removed]
+    )
     names = unique([*(d.inside for d in found), *code.definitions(added)])
     return Change(
         path, "changed", tuple(pieces), clip(ranked[0][1], 150) if ranked else "",
@@ -178,14 +196,19 @@ def _moves(pieces: Sequence[str]) -> list[str]:
         what = text.split("added ", 1)[1] if "added `" in text else ""
         if what in gone:
             out.append(text.replace("added ", "moved ", 1))
-        elif not ("removed `" in text and any(f"added {text.split('removed ', 1)[1]}" in p for p in pieces)):
+        elif not (
+            "removed `" in text
+            and any(f"added {text.split('removed ', 1)[1]}" in p for p in pieces)
+        ):
             out.append(text)
     return out
 
 
 def _delta_weight(delta: Delta) -> int:
     lines = [*delta.new, *delta.old]
-    return max((code.weight(line) for line in lines), default=0) + (2 if delta.old and delta.new else 0)
+    return max((code.weight(line) for line in lines), default=0) + (
+        2 if delta.old and delta.new else 0
+    )
 
 
 def piece(delta: Delta, *, prose: bool = False) -> str:

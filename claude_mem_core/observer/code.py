@@ -10,19 +10,34 @@ from claude_mem_core.observer.text import squash
 
 LONGEST = 500
 
-EMPTY = re.compile(r"^[\s{}()\[\];,<>/*\"'`=+-]*$|^\s*(?:end|else|pass|try:?|do|then|fi|done|begin|else:|\"\"\"|'''|return;?|break;?|continue;?)\s*[{;]?\s*$")
-IMPORT = re.compile(r"^\s*(?:import\b|from\s+\S+\s+import\b|#include\b|using\s+[\w.]+;|use\s+[\w:]+|require\b|package\s|const\s+.*=\s*require\(|@import|export\s+\*)")
-COMMENT = re.compile(r"""^\s*(?://+!?|\#(?!\[|!|include|define|region)|--(?=\s)|/\*+|\*(?=\s)|;;|%(?=\s)|<!--|\"{3}|'{3})\s*(?P<text>.*?)\s*(?:\*/|-->|\"{3}|'{3})?\s*$""")
+EMPTY = re.compile(
+    r"^[\s{}()\[\];,<>/*\"'`=+-]*$|^\s*(?:end|else|pass|try:?|do|then|fi|done|begin|else:|\"\"\"|'''|return;?|break;?|continue;?)\s*[{;]?\s*$"
+)
+IMPORT = re.compile(
+    r"^\s*(?:import\b|from\s+\S+\s+import\b|#include\b|using\s+[\w.]+;|use\s+[\w:]+|require\b|package\s|const\s+.*=\s*require\(|@import|export\s+\*)"
+)
+COMMENT = re.compile(
+    r"""^\s*(?://+!?|\#(?!\[|!|include|define|region)|--(?=\s)|/\*+|\*(?=\s)|;;|%(?=\s)|<!--|\"{3}|'{3})\s*(?P<text>.*?)\s*(?:\*/|-->|\"{3}|'{3})?\s*$"""
+)
 TRAILING = re.compile(r"""\s+(?://|\#|--|/\*)\s+(?P<text>[^"'`]{4,}?)\s*(?:\*/)?\s*$""")
 DECORATOR = re.compile(r"^\s*(?:@\w|#\[|\[[A-Z]\w+[\](])")
-CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]{2,}\b\s*(?::[^=]{1,30})?(?:=|:)\s*\S|^\s*(?:const|static|final|val|let)\b.*=\s*[\"'\d]")
-THROWS = re.compile(r"\b(?:throw|raise|panic!?|abort|fail|Err\(|errors?\.New|HttpError|status\(|return\s+(?:res|jsonify|new\s+\w*Response)|reject\()", re.IGNORECASE)
+CONSTANT = re.compile(
+    r"\b[A-Z][A-Z0-9_]{2,}\b\s*(?::[^=]{1,30})?(?:=|:)\s*\S|^\s*(?:const|static|final|val|let)\b.*=\s*[\"'\d]"
+)
+THROWS = re.compile(
+    r"\b(?:throw|raise|panic!?|abort|fail|Err\(|errors?\.New|HttpError|status\(|return\s+(?:res|jsonify|new\s+\w*Response)|reject\()",
+    re.IGNORECASE,
+)
 CONFIG = re.compile(r"^\s*[\w.\"'/@-]+\s*(?::|=|\s)\s*[\"']?[\w./@:${}%,+-]+.*$")
-SQL = re.compile(r"(?i)\b(?:create|alter|drop|insert into|update\s+\w+\s+set|delete from|select\b.*\bfrom|order by|group by|where|primary key|references|unique|on conflict|join)\b")
+SQL = re.compile(
+    r"(?i)\b(?:create|alter|drop|insert into|update\s+\w+\s+set|delete from|select\b.*\bfrom|order by|group by|where|primary key|references|unique|on conflict|join)\b"
+)
 VALUE = re.compile(r"\d{2,}|\d+\.\d+|[\"'][^\"']{2,60}[\"']")
 CALLS = re.compile(r"\b\w+(?:\.|::)\w+\(|\w+\(")
 ASSERTS = re.compile(r"\b(?:assert\w*|expect|should)\b")
-CONTROL = re.compile(r"^\s*(?:if|for|while|return|switch|case|with|elif|elsif|unless|guard|await|yield)\b")
+CONTROL = re.compile(
+    r"^\s*(?:if|for|while|return|switch|case|with|elif|elsif|unless|guard|await|yield)\b"
+)
 
 
 def weight(line: str) -> int:

@@ -126,7 +126,7 @@ def sort_of(command: Command) -> Sort:
     return _runner(command)
 
 
-_PROGRAMS: tuple[tuple[set[str], Sort], ...] = (
+_PROGRAMS: tuple[tuple[frozenset[str], Sort], ...] = (
     (LOOKS, Sort.LOOK), (SHOWS, Sort.SHOW), (SEARCHES, Sort.SEARCH), (FILES, Sort.FILES),
     (HTTP, Sort.HTTP), (DATABASES, Sort.DATABASE), (TESTS, Sort.TEST), (CHECKS, Sort.CHECK),
 )  # fmt: skip

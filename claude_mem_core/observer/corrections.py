@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
 
 import attrs
 
@@ -44,7 +45,9 @@ def replaced(turn: Turn) -> Replaced:
     """What the turn's observation replaces."""
     again = [o for o in _own(turn) if o.prompt_number == _number(turn)]
     wrong = [o for o in _previous(turn) if _no_longer_holds(turn, o)]
-    undone = [o for o in _own(turn) if o not in again and o not in wrong and _files_undone(turn, o)]
+    undone = [
+        o for o in _own(turn) if o not in again and o not in wrong and _files_undone(turn, o)
+    ]
     gone = [*wrong, *undone]
     touched = set(turn.space.files)
     facts = [f for o in gone for f in o.facts if _still_true(f, touched)]
@@ -73,7 +76,9 @@ def _previous(turn: Turn) -> list[Observation]:
 
 def _no_longer_holds(turn: Turn, old: Observation) -> bool:
     redone = bool(set(old.files_modified) & set(turn.space.files))
-    took_back = bool(refutes(turn.answer)) and bool(old.metadata.get("claims") or not old.files_modified)
+    took_back = bool(refutes(turn.answer)) and bool(
+        old.metadata.get("claims") or not old.files_modified
+    )
     return (corrected(turn) and redone) or (took_back and (corrected(turn) or redone))
 
 
@@ -84,7 +89,7 @@ def _files_undone(turn: Turn, old: Observation) -> bool:
 
 def _is_back(turn: Turn, path: str, old: Observation) -> bool:
     file = turn.space.files.get(path)
-    start = (old.metadata.get("base") or {}).get(path)
+    start = bases(old).get(path)
     if file is not None and file.now is not None and start == print_of(file.now):
         return True
     return path in turn.space.undone and (file is None or not file.changed)
@@ -99,18 +104,24 @@ def _still_changed(turn: Turn, path: str, old: Observation) -> bool:
 
 def _still_true(fact: str, touched: set[str]) -> bool:
     """A fact of evidence about files that this turn left alone."""
-    return not fact.startswith((CLAIM, LEFT, "Refuted", "Corrected")) and not any(p in fact for p in touched)
+    return not fact.startswith((CLAIM, LEFT, "Refuted", "Corrected")) and not any(
+        p in fact for p in touched
+    )
 
 
 def _claims(gone: Sequence[Observation]) -> list[str]:
-    found = [c for o in gone for c in o.metadata.get("claims") or ()]
+    found = [c for o in gone for c in o.metadata.get("claims") or () if isinstance(c, str)]
     return [clip(str(c), 160) for c in found][:2]
+
+
+def bases(old: Observation) -> dict[str, str]:
+    """Prints of the files an observation changed, as they were when the session began."""
+    base = old.metadata.get("base")
+    return {str(k): str(v) for k, v in base.items()} if isinstance(base, Mapping) else {}
 
 
 def print_of(text: str) -> str:
     """A short print of a file's text, to know it again."""
-    from hashlib import blake2b
-
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
@@ -118,9 +129,20 @@ def refuted(turn: Turn, old: Replaced) -> list[str]:
     """Facts that say what was believed before and is not so."""
     if not old.claims or not refutes(turn.answer):
         return []
-    seen = next((r for r in turn.runs if r.outcome.ok and r.outcome.lines and not _changed_before(turn, r.index)), None)
-    shown = f"; `{seen.label}` then still gave {clip(seen.outcome.lines[-1], 90)}" if seen else ""
-    return [f"Refuted: the earlier claim \"{claim}\" was wrong{shown}" for claim in old.claims[:1]]
+    seen = next(
+        (
+            r
+            for r in turn.runs
+            if r.outcome.ok and r.outcome.lines and not _changed_before(turn, r.index)
+        ),
+        None,
+    )
+    shown = (
+        f"; `{seen.label}` then still gave {clip(seen.outcome.lines[-1], 90)}" if seen else ""
+    )
+    return [
+        f'Refuted: the earlier claim "{claim}" was wrong{shown}' for claim in old.claims[:1]
+    ]
 
 
 def _changed_before(turn: Turn, index: int) -> bool:

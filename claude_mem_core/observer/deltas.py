@@ -31,9 +31,24 @@ METHOD = re.compile(
     r"|suspend|open|readonly|get|set)\s+)*[*]?(?:[\w<>\[\],.?:*&]+\s+){0,3}"
     r"(?P<a>[A-Za-z_$][\w$]*)\s*\([^;]*\)\s*(?:[:\w<>\[\],.?\s|&]*|throws [\w, .]+)?\{\s*$"
 )
-SECTION = re.compile(r"^\s*(?:\[{1,2}(?P<a>[\w.\"' -]+)\]{1,2}\s*$|(?P<b>[\w./-]+):\s*(?:#.*)?$|#{1,6}\s+(?P<c>.+))")
+SECTION = re.compile(
+    r"^\s*(?:\[{1,2}(?P<a>[\w.\"' -]+)\]{1,2}\s*$|(?P<b>[\w./-]+):\s*(?:#.*)?$|#{1,6}\s+(?P<c>.+))"
+)
 FIRST = re.compile(r"\s*\}?\s*([a-z]+)\b")
-CONTROL = {"if", "for", "while", "switch", "catch", "return", "else", "do", "try", "with", "match", "when"}
+CONTROL = {
+    "if",
+    "for",
+    "while",
+    "switch",
+    "catch",
+    "return",
+    "else",
+    "do",
+    "try",
+    "with",
+    "match",
+    "when",
+}
 
 
 @attrs.frozen

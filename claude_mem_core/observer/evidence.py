@@ -10,6 +10,7 @@ import attrs
 
 from claude_mem_core.observer import code
 from claude_mem_core.observer.commands import PROOF, QUIET, Sort
+from claude_mem_core.observer.deltas import name_of
 from claude_mem_core.observer.outcomes import ERRORS
 from claude_mem_core.observer.report import pairs, report
 from claude_mem_core.observer.speech import is_order
@@ -24,9 +25,92 @@ LONGEST = 200
 FILE_LINES = 3_000
 HIT = re.compile(r"^([^\s:]+\.\w+):(\d+)[:-]\s*(.*)$")
 ROW = re.compile(r"^([0-9a-f]{7,12})\s+(.+)$")
-STAMP = re.compile(r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+(?:\[?(?:INFO|DEBUG|TRACE)\]?\s+)?")
+STAMP = re.compile(
+    r"^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,]*(?:Z|[+-]\d\d:?\d\d)?\]?\s+(?:\[?(?:INFO|DEBUG|TRACE)\]?\s+)?"
+)
 DULL = frozenset(
-    ["this", "that", "with", "from", "have", "been", "were", "will", "would", "could", "should", "there", "their", "which", "when", "then", "than", "they", "them", "what", "into", "onto", "over", "under", "after", "before", "about", "some", "each", "every", "other", "only", "also", "just", "more", "most", "such", "very", "same", "here", "dass", "eine", "einer", "einen", "nicht", "auch", "oder", "wird", "werden", "sind", "haben", "noch", "aber", "nach", "über", "beim", "wenn", "dann", "para", "como", "mais", "isso", "este", "esta", "pelo", "pela", "quando", "file", "files", "line", "lines", "code", "test", "tests", "true", "false", "null", "none", "return", "const"]
+    [
+        "this",
+        "that",
+        "with",
+        "from",
+        "have",
+        "been",
+        "were",
+        "will",
+        "would",
+        "could",
+        "should",
+        "there",
+        "their",
+        "which",
+        "when",
+        "then",
+        "than",
+        "they",
+        "them",
+        "what",
+        "into",
+        "onto",
+        "over",
+        "under",
+        "after",
+        "before",
+        "about",
+        "some",
+        "each",
+        "every",
+        "other",
+        "only",
+        "also",
+        "just",
+        "more",
+        "most",
+        "such",
+        "very",
+        "same",
+        "here",
+        "dass",
+        "eine",
+        "einer",
+        "einen",
+        "nicht",
+        "auch",
+        "oder",
+        "wird",
+        "werden",
+        "sind",
+        "haben",
+        "noch",
+        "aber",
+        "nach",
+        "über",
+        "beim",
+        "wenn",
+        "dann",
+        "para",
+        "como",
+        "mais",
+        "isso",
+        "este",
+        "esta",
+        "pelo",
+        "pela",
+        "quando",
+        "file",
+        "files",
+        "line",
+        "lines",
+        "code",
+        "test",
+        "tests",
+        "true",
+        "false",
+        "null",
+        "none",
+        "return",
+        "const",
+    ]
 )
 
 
@@ -52,7 +136,10 @@ def told(evidence: Sequence[Evidence], limit: int) -> str:
     for item in evidence:
         said = "" if item.step.act is Act.RUN or not item.source else " says"
         groups.setdefault(f"{item.source}{said}", []).append(clip(item.line, limit))
-    return "; ".join(f"{source}: {' / '.join(lines)}" if source else "; ".join(lines) for source, lines in groups.items())
+    return "; ".join(
+        f"{source}: {' / '.join(lines)}" if source else "; ".join(lines)
+        for source, lines in groups.items()
+    )
 
 
 @attrs.frozen
@@ -69,7 +156,9 @@ class Finder:
     def __init__(self, turn: Turn, topics: Iterable[str]) -> None:
         said = list(topics)
         self._names = {n.casefold() for text in said for n in names(text)} | turn.keys
-        self._words = {w[:7] for text in (*said, turn.prompt, turn.answer) for w in _content(text)}
+        self._words = {
+            w[:7] for text in (*said, turn.prompt, turn.answer) for w in _content(text)
+        }
         self._all = list(_candidates(turn, self._names))
         self._spread = Counter(n for c in self._all for n in _own_names(c))
 
@@ -82,11 +171,17 @@ class Finder:
         weighed = [w for w in weighed if w[0] >= ENOUGH]
         chosen = _spread_out(sorted(weighed, key=lambda w: (-w[0], -w[1])), most)
         chosen.sort(key=lambda w: -w[1])
-        return [Evidence(c.step, c.source, clip(STAMP.sub("", c.line), LONGEST), s) for s, _, c in chosen]
+        return [
+            Evidence(c.step, c.source, clip(STAMP.sub("", c.line), LONGEST), s)
+            for s, _, c in chosen
+        ]
 
     def _score(self, candidate: _Candidate) -> float:
         shared = [n for n in _own_names(candidate) if n in self._names]
-        score = sum(3.0 if self._spread[n] <= 3 else 1.2 if self._spread[n] <= 10 else 0.4 for n in shared)
+        score = sum(
+            3.0 if self._spread[n] <= 3 else 1.2 if self._spread[n] <= 10 else 0.4
+            for n in shared
+        )
         text = f"{candidate.source} {candidate.line}"
         common = {w[:7] for w in _content(text)} & self._words
         dull = 2.0 if candidate.line.rstrip().endswith(":") else 0.0
@@ -137,22 +232,38 @@ def _candidates(turn: Turn, keys: set[str]) -> Iterator[_Candidate]:
 
 def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
     run = next(r for r in turn.runs if r.index == step.index)
-    if (run.sort in PROOF and not run.measures) or run.sort in UNASKED or not run.outcome.ok or _is_stat(run):
+    if (
+        (run.sort in PROOF and not run.measures)
+        or run.sort in UNASKED
+        or not run.outcome.ok
+        or _is_stat(run)
+    ):
         return
     lines = _together(report(run))
     near = 1.0 if _before_change(turn, step) else 0.0
     for line in lines:
         hit = HIT.match(line)
         source = "" if hit or " answered " in line else _source(run)
-        cited = run.sort is Sort.HISTORY and (row := ROW.match(line)) and row.group(1) in turn.answer
-        bonus = near + (2.0 if cited else 0.0) + (2.0 if len(lines) <= 2 and run.sort not in QUIET | {Sort.DEPLOY} else 0.0) - (run.sort in QUIET)
+        cited = (
+            run.sort is Sort.HISTORY
+            and (row := ROW.match(line))
+            and row.group(1) in turn.answer
+        )
+        bonus = (
+            near
+            + (2.0 if cited else 0.0)
+            + (2.0 if len(lines) <= 2 and run.sort not in QUIET | {Sort.DEPLOY} else 0.0)
+            - (run.sort in QUIET)
+        )
         loud = any(p.search(line) for p in ERRORS[:4]) or "ERROR" in line or "CRITICAL" in line
         yield _Candidate(step, source, line, bonus + (3.0 if loud else 0.0))
 
 
 def _together(lines: list[str]) -> list[str]:
     """Two or three short answers as one: they were asked for together."""
-    short = 1 < len(lines) <= 3 and sum(map(len, lines)) < 150 and not any(map(HIT.match, lines))
+    short = (
+        1 < len(lines) <= 3 and sum(map(len, lines)) < 150 and not any(map(HIT.match, lines))
+    )
     return ["; ".join(lines)] if short else lines
 
 
@@ -171,9 +282,15 @@ def _source(run: Run) -> str:
     """The command, or where it asked, and what the agent said it was for."""
     name = run.label
     if run.sort is Sort.DATABASE:
-        name = " ".join(w for w in run.job.main.args[:2] if " " not in w) or run.job.main.program
+        name = (
+            " ".join(w for w in run.job.main.args[:2] if " " not in w) or run.job.main.program
+        )
     note = run.step.note
-    plain = len(note.split()) < 4 or note.casefold().startswith(("run ", "call ", "execute ")) or "(" in name
+    plain = (
+        len(note.split()) < 4
+        or note.casefold().startswith(("run ", "call ", "execute "))
+        or "(" in name
+    )
     return name if plain else f"{name} ({clip(note, 50)})"
 
 
@@ -188,14 +305,16 @@ def _of_file(step: Step, keys: set[str]) -> Iterator[_Candidate]:
         found = {n.casefold() for n in names(line)} if line.strip() else set()
         if found & keys and code.weight(line) > 1:
             remark = code.comment(line)
-            yield _Candidate(step, step.path, code.shown(remark or line), _file_bonus(line, remark))
+            yield _Candidate(
+                step, step.path, code.shown(remark or line), _file_bonus(line, remark)
+            )
 
 
 def _file_bonus(line: str, remark: str) -> float:
     """Comments explain; a bare definition only repeats a name."""
     if remark:
         return 0.5
-    return -3.0 if code.name_of(line) and len(line) < 60 else -0.5
+    return -3.0 if name_of(line) and len(line) < 60 else -0.5
 
 
 def _of_hits(step: Step, edited: set[str]) -> Iterator[_Candidate]:

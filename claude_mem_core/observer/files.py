@@ -183,11 +183,16 @@ class State:
 
 
 class Workspace:
-    """All files of a turn, by their path from the project's root."""
+    """All files of a turn, by their path from the project's root.
+
+    `acted` is the last command that may have changed files unseen; `undone` are the
+    paths that were taken back.
+    """
 
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
         self.undone: set[str] = set()
+        self.acted = ""
         self._stash: dict[str, State] = {}
 
     def file(self, path: str) -> File:

@@ -11,7 +11,10 @@ from claude_mem_core.observer.files import File
 from claude_mem_core.observer.speech import sentences
 from claude_mem_core.observer.turn import Turn
 
-CONFIG = re.compile(r"\.(?:ya?ml|toml|ini|cfg|conf|json|env|properties|lock|tf|tfvars|xml)$|(?:^|/)(?:Dockerfile|Makefile|Caddyfile)", re.IGNORECASE)
+CONFIG = re.compile(
+    r"\.(?:ya?ml|toml|ini|cfg|conf|json|env|properties|lock|tf|tfvars|xml)$|(?:^|/)(?:Dockerfile|Makefile|Caddyfile)",
+    re.IGNORECASE,
+)
 RECORD = re.compile(r"(?:^|/)(?:adrs?|decisions?|rfcs?)/", re.IGNORECASE)
 
 
@@ -31,13 +34,18 @@ def kind(turn: Turn, chains: list[Chain]) -> str:
 
 def _is_finding(turn: Turn) -> bool:
     """A hole that was found or mended, not a word in passing."""
-    return bool(phrases.SECURITY.search(turn.prompt) or len(phrases.SECURITY.findall(turn.answer)) > 1
-                or any(phrases.SECURITY.search(s) for s in turn.answer.split("\n")[:2]))
+    return bool(
+        phrases.SECURITY.search(turn.prompt)
+        or len(phrases.SECURITY.findall(turn.answer)) > 1
+        or any(phrases.SECURITY.search(s) for s in turn.answer.split("\n")[:2])
+    )
 
 
 def _decides(turn: Turn) -> bool:
     recorded = any(RECORD.search(f.path) for f in turn.changed)
-    return recorded or bool(phrases.CHOICE.search(turn.prompt) and phrases.DECIDE.search(turn.answer))
+    return recorded or bool(
+        phrases.CHOICE.search(turn.prompt) and phrases.DECIDE.search(turn.answer)
+    )
 
 
 def _of_work(turn: Turn, chains: list[Chain], said: str) -> str:

@@ -17,7 +17,9 @@ from claude_mem_core.observer.turn import Run, Turn
 NUMBER = re.compile(r"\d[\w.,]*")
 TIMES = ("ms", "s", "sec", "min")
 LEAST = 0.02  # share by which a figure has to differ to be worth a word
-QUANTITY = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s?((?:[a-zA-Z]{1,12}/)?(?:ms|s|sec|seconds?|min|MB|GB|KB|MiB|GiB|%|rps|req/s|jobs/s|qps|[a-z]{3,12}/s))(?![\w/])")
+QUANTITY = re.compile(
+    r"(?<![\w.])(\d+(?:[.,]\d+)?)\s?((?:[a-zA-Z]{1,12}/)?(?:ms|s|sec|seconds?|min|MB|GB|KB|MiB|GiB|%|rps|req/s|jobs/s|qps|[a-z]{3,12}/s))(?![\w/])"
+)
 
 
 @attrs.frozen
@@ -93,7 +95,11 @@ def _aside(old: str, new: str) -> str:
 def between(old: str, new: str) -> str:
     """One line with each figure that moved as `a → b`; empty when none did."""
     was, now = NUMBER.findall(old), NUMBER.findall(new)
-    if len(was) != len(now) or was == now or not any(_moved(a, b) for a, b in zip(was, now, strict=True)):
+    if (
+        len(was) != len(now)
+        or was == now
+        or not any(_moved(a, b) for a, b in zip(was, now, strict=True))
+    ):
         return ""
     figures = iter(zip(was, now, strict=True))
 
@@ -118,10 +124,17 @@ def _value(text: str) -> float | None:
 
 def wanted(turn: Turn) -> list[str]:
     """Measured figures beside the one the prompt asks for, where the unit is the same."""
-    asked = {unit.casefold(): (float(v.replace(",", ".")), v) for v, unit in QUANTITY.findall(turn.prompt)}
+    asked = {
+        unit.casefold(): (float(v.replace(",", ".")), v)
+        for v, unit in QUANTITY.findall(turn.prompt)
+    }
     told = []
     for run in turn.runs:
-        if not run.outcome.ok or run.step.agent or not (run.measures or run.sort is Sort.SCRIPT):
+        if (
+            not run.outcome.ok
+            or run.step.agent
+            or not (run.measures or run.sort is Sort.SCRIPT)
+        ):
             continue
         for line in run.outcome.lines[-6:]:
             told += [_beside(line, v, unit, asked) for v, unit in QUANTITY.findall(line)]

@@ -31,7 +31,7 @@ KNOWN = re.compile(
   | For\ more\ information | note:\ run\ with | Enumerating | Counting | Compressing | Writing\ objects
   | Delta\ compression | Total\ \d+\ \(delta | remote:\ (?:Counting|Compress|Enumer|Resolving|Total)
   | On\ branch | Your\ branch | nothing\ to\ commit | \(use\ "git | no\ changes\ added
-  | \[?[.sxF]+\]?\s*\[\s*\d+%\] | \S+\.py\s+[.sxFE]+\s | [✓✔√]\s | \(\d+\ rows?\)$ | \d+%\|
+  | \[?[.sxF]+\]?\s*\[\s*\d+%\] | \S+\.py\s+[.sxFE]+\s | [✓✔√]\s | \(\d+\ rows?\)$ | [^\d=:]*(?:\.\.\.|…)$ | \d+%\|
     )""",
     re.VERBOSE,
 )

@@ -32,15 +32,21 @@ COUNTS = re.compile(
 BAD_COUNTS = re.compile(
     r"(?i)\b([1-9]\d*) (?:failed|failing|failures?|errors?)\b|\bFAILED\b|(?:failures|errors): ([1-9]\d*)|build failed"
 )
-SUM_LINE = re.compile(r"(?i)^\s*(?:test )?(?:files|suites|snapshots|time|duration|start at|ran all)\b")
+SUM_LINE = re.compile(
+    r"(?i)^\s*(?:test )?(?:files|suites|snapshots|time|duration|start at|ran all)\b"
+)
 FAILED_TEST = re.compile(
     r"""(?x) ^(?:FAILED|ERROR)\s+(?P<a>\S+(?:::\S+)?)(?:\s+-\s+(?P<msg>.*))?$
       | ^\s*(?:✕|✗|×|✘)\s+(?P<b>.+?)(?:\s+\(?\d+\s?ms\)?)?$ | ^\s*---\ FAIL:\ (?P<c>\S+)
       | ^test\ (?P<d>\S+)\ \.\.\.\ FAILED | ^\s*not\ ok\ \d+\ -?\s*(?P<e>.+)$ | ^rspec\ (?P<g>\S+)
       | ^(?P<f>\S.{0,120}\S)\s+FAILED$ | ^\[ERROR\]\s+(?P<h>[\w.]+\.\w+:\d+)\b | ^\s*Failed\s+(?P<i>[\w.]+)\s\["""
 )
-EXPECTED = re.compile(r"(?i)^\s*(?:-\s*)?(?:expected|want(?:ed)?|erwartet|left)\b[^:=]{0,20}[:=]\s*\S")
-ACTUAL = re.compile(r"(?i)^\s*(?:\+\s*)?(?:actual|received|got|but was|found|erhalten|right)\b[^:=]{0,20}[:=]\s*\S")
+EXPECTED = re.compile(
+    r"(?i)^\s*(?:-\s*)?(?:expected|want(?:ed)?|erwartet|left)\b[^:=]{0,20}[:=]\s*\S"
+)
+ACTUAL = re.compile(
+    r"(?i)^\s*(?:\+\s*)?(?:actual|received|got|but was|found|erhalten|right)\b[^:=]{0,20}[:=]\s*\S"
+)
 # Lines that name what went wrong, the most exact kind first.
 ERRORS: tuple[re.Pattern[str], ...] = (
     re.compile(r"^E\s{2,}(?!\s*\+|\s*[-?|])\S"),
@@ -60,7 +66,9 @@ EMPTY_ERRORS = re.compile(
     r"|make(?:\[\d+\])?: \*\*\*|FAIL\b|FAILED\b|\S+:\d+: \w+(?:Error|Exception)$|FAILURE: Build failed|\* What went wrong|error Command failed|ELIFECYCLE|script .* failed"
     r"|caused by:$|error:$|execution failed for task|there were failing tests|build failed|lerna ERR!|\[ERROR\] (?:failed to execute goal|->|re-run|to see|for more|$)|Traceback|\[ERROR\] COMPILATION ERROR|\[ERROR\] (?:Tests run|Failures|Errors):|Error Message:|Stack Trace:|thread '.*' panicked at|exit status)"
 )
-PLACE = re.compile(r"(?:^\s*(?:-->|at|File|in)\s+.*?|\()?([\w@./+-]*[\w-]\.[A-Za-z]{1,5})(?:[\"']?, line |:|\()(\d+)")
+PLACE = re.compile(
+    r"(?:^\s*(?:-->|at|File|in)\s+.*?|\()?([\w@./+-]*[\w-]\.[A-Za-z]{1,5})(?:[\"']?, line |:|\()(\d+)"
+)
 
 
 @attrs.frozen
@@ -100,7 +108,12 @@ def outcome(step: Step, job: Job) -> Outcome:
         return Outcome(True, counts, lines=tuple(lines))
     errors = error_lines(lines)
     return Outcome(
-        False, counts, tuple(_failed_tests(lines)), tuple(errors), _place(lines, errors), tuple(lines)
+        False,
+        counts,
+        tuple(_failed_tests(lines)),
+        tuple(errors),
+        _place(lines, errors),
+        tuple(lines),
     )
 
 
@@ -128,7 +141,11 @@ def tidy(line: str) -> str:
 
 
 def _zeroless(counts: str) -> str:
-    return re.sub(r"(?i)\b0 (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures?|errors?): +0\b", "", counts)
+    return re.sub(
+        r"(?i)\b0 (?:failed|failing|failures?|errors?)\b|\b(?:failed|failures?|errors?): +0\b",
+        "",
+        counts,
+    )
 
 
 def _said_failed(lines: Sequence[str], job: Job) -> bool:
@@ -145,7 +162,9 @@ def _failed_tests(lines: Sequence[str]) -> list[str]:
     for line in lines:
         match = FAILED_TEST.match(line[:LONGEST])
         if match:
-            found.append(next(g for k, g in sorted(match.groupdict().items()) if g and k != "msg"))
+            found.append(
+                next(g for k, g in sorted(match.groupdict().items()) if g and k != "msg")
+            )
     return unique(found)[:12]
 
 
@@ -164,14 +183,20 @@ def error_lines(lines: Sequence[str]) -> list[str]:
 
 def _last(lines: Sequence[str]) -> list[str]:
     """Nothing looks like an error: the end of the output is the best guess."""
-    useful = [tidy(line) for line in lines if not EMPTY_ERRORS.match(line) and not COUNTS.search(line)] or [
-        "; ".join(tidy(line) for line in lines[-3:])
-    ]
+    useful = [
+        tidy(line) for line in lines if not EMPTY_ERRORS.match(line) and not COUNTS.search(line)
+    ] or ["; ".join(tidy(line) for line in lines[-3:])]
     return [line for line in useful[-1:] if re.search(r"\w{3}", line)]
+
+
+WRAPPED = re.compile(
+    r"^called `[^`]*` on an? `\w+` value: |^(?:\[ERROR\]|ERROR:?)\s+(?=\S)|^(?:error|Error):\s+(?=\S)|^AssertionError:\s+(?=\S)"
+)
 
 
 def _clean_error(line: str) -> str:
     line = re.sub(r"^E\s{2,}", "", line.strip())
+    line = WRAPPED.sub("", line)
     line = re.sub(r"^\d{4}-\d\d-\d\d[T ][\d:.,]+Z?\s*", "", line)
     return squash(re.sub(r"^[\s|^>~-]+", "", line))
 
@@ -188,6 +213,10 @@ def _no_parts(errors: list[str]) -> list[str]:
 def _place(lines: Sequence[str], errors: Sequence[str]) -> str:
     for line in (*errors, *lines):
         match = PLACE.search(line[:LONGEST])
-        if match and "node_modules" not in match.group(1) and "site-packages" not in match.group(1):
+        if (
+            match
+            and "node_modules" not in match.group(1)
+            and "site-packages" not in match.group(1)
+        ):
             return f"{match.group(1).strip('(')}:{match.group(2)}"
     return ""

@@ -120,7 +120,7 @@ PLEASANTRY = _table(
 # Routine words of success; a title made of them says nothing.
 ROUTINE = _table(
     r"^(?:all |the )?(?:\d+ )?(?:tests?|checks?|build|typecheck|everything|it|suite)(?: and (?:tests?|typecheck|build))*(?: now)? (?:pass(?:es|ed)?|work(?:s|ed)?|(?:is|are) (?:green|clean|fine|ok))\b",
-    r"^(?:done|fixed|finished|committed|pushed|redone|reproduced|changed|updated|implemented|ready|cause found|found)\b(?![^.;]{0,12}[:,]\s*\w|\s+\w+\s+\w+\s+\w+)",
+    r"^(?:done|fixed|finished|committed|pushed|redone|reproduced|changed|updated|implemented|ready|cause found|found)\b(?![^.;]{0,12}[:,]\s*[^\s.]|\s+\w+\s+\w+\s+\w+)",
     r"^(?:alle )?(?:\d+ )?(?:Tests?|Prüfungen)\b.{0,40}\b(?:grün|laufen|bestanden|durch)\b|^Ursache gefunden",
     r"^(?:todos os )?(?:\d+ )?(?:testes)\b.{0,40}\b(?:passa\w*|verdes?|ok)\b|^Causa encontrada",
     r"^(?:すべての|全)?テスト.{0,20}(?:通|成功|パス)|^(?:原因が|原因を)?(?:分かりました|特定しました|判明しました)$|^(?:所有)?测试.{0,10}通过",
@@ -177,4 +177,6 @@ PROTOCOL = _table(
     r"^\s*\[(?:Request interrupted|media prompt)\b",
     r"^\s*(?:Caveat: The messages below|This session is being continued from a previous)",
 )
-FIRST_PERSON = _table(r"\b(?:I|I'll|I've|I'm|my|me)\b", r"\b(?:ich|mein\w*)\b", r"\b(?:eu|meu|minha)\b", r"私|僕")
+FIRST_PERSON = _table(
+    r"\b(?:I|I'll|I've|I'm|my|me)\b", r"\b(?:ich|mein\w*)\b", r"\b(?:eu|meu|minha)\b", r"私|僕"
+)

@@ -23,9 +23,13 @@ PLAN = re.compile(
     r"|\bscan\b|\bsearch\b .* using|execution time|rows removed|hash join|nested loop|type: ALL|collscan|ixscan)"
 )
 SQL = re.compile(r"(?is)\bexplain\b")
-WHERE = re.compile(r"(?i)\b(?:from|update|into)\s+([\w.]+)(?:[^;\"]*?\bwhere\s+([^;\"]+?))?(?=\s+(?:group|order|limit|returning)\b|[;\"]|$)")
+WHERE = re.compile(
+    r"(?i)\b(?:from|update|into)\s+([\w.]+)(?:[^;\"]*?\bwhere\s+([^;\"]+?))?(?=\s+(?:group|order|limit|returning)\b|[;\"]|$)"
+)
 TAG = re.compile(r"^(?:BEGIN|COMMIT|ROLLBACK|SET|START TRANSACTION)$")
-DONE = re.compile(r"^(?:INSERT|UPDATE|DELETE|ALTER|CREATE|DROP|TRUNCATE|COPY|MERGE|SELECT|GRANT|Query OK)\b")
+DONE = re.compile(
+    r"^(?:INSERT|UPDATE|DELETE|ALTER|CREATE|DROP|TRUNCATE|COPY|MERGE|SELECT|GRANT|Query OK)\b"
+)
 CELLS = re.compile(r"\s*\|\s*|\t")
 
 
@@ -53,8 +57,12 @@ def _statuses(run: Run, lines: Sequence[str]) -> list[str]:
         status = next((i for i, line in enumerate(rest) if _status(line)), None)
         if status is None:
             break
-        body = " ".join(tidy(line) for line in rest[:status]) or ENDS_IN_STATUS.sub("", rest[status])
-        told.append(_answered(command, _status(rest[status]), body if not STATUS.match(body) else ""))
+        body = " ".join(tidy(line) for line in rest[:status]) or ENDS_IN_STATUS.sub(
+            "", rest[status]
+        )
+        told.append(
+            _answered(command, _status(rest[status]), body if not STATUS.match(body) else "")
+        )
         rest = rest[status + 1 :]
     alone = len(run.job.commands) == 1 or any(c.program == "cat" for c in run.job.commands)
     if alone and len(told) == 1 and len(rest) == 1 and len(rest[0]) < 80 and "(" not in told[0]:
@@ -69,8 +77,12 @@ def _status(line: str) -> str:
 
 def _answered(command: Command, status: str, body: str) -> str:
     words = command.words
-    method = next((words[i + 1] for i, w in enumerate(words[:-1]) if w in ("-X", "--request")), "")
-    sends = any(w in ("-d", "-F", "--data", "--form", "-T") or w.startswith("--data") for w in words)
+    method = next(
+        (words[i + 1] for i, w in enumerate(words[:-1]) if w in ("-X", "--request")), ""
+    )
+    sends = any(
+        w in ("-d", "-F", "--data", "--form", "-T") or w.startswith("--data") for w in words
+    )
     said = f" ({clip(body, 60)})" if body.strip() else ""
     return f"{method or ('POST' if sends else 'GET')} {url_of(command)} answered {status}{said}"
 
@@ -154,5 +166,8 @@ def _one_each(run: Run, lines: Sequence[str]) -> list[str]:
 
 
 def _topic(command: Command) -> str:
-    field = next((re.findall(r"\w+", w)[-1] for w in command.words if re.search(r"\{\{.*\w.*\}\}", w)), "")
+    field = next(
+        (re.findall(r"\w+", w)[-1] for w in command.words if re.search(r"\{\{.*\w.*\}\}", w)),
+        "",
+    )
     return field or (command.args[-1] if command.args else command.program)

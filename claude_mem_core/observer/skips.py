@@ -15,7 +15,9 @@ def skips(turn: Turn, drafts: Iterable[Draft]) -> tuple[Skip, ...]:
     used = {event for draft in drafts for event in draft.events}
     runs = {r.index: r for r in turn.runs}
     found = ((s, _reason(s, runs.get(s.index))) for s in turn.steps if s.event_id not in used)
-    return tuple(Skip(event_id=step.event_id, reason=reason) for step, reason in found if reason)
+    return tuple(
+        Skip(event_id=step.event_id, reason=reason) for step, reason in found if reason
+    )
 
 
 def _reason(step: Step, run: Run | None) -> str:
@@ -42,4 +44,8 @@ def _of_run(run: Run) -> str:
 
 def _is_empty(step: Step) -> bool:
     text = step.text.strip()
-    return step.failed or not text or text in ("0", "content", "No matches found", "No files found")
+    return (
+        step.failed
+        or not text
+        or text in ("0", "content", "No matches found", "No files found")
+    )

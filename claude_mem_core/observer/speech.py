@@ -80,7 +80,10 @@ def sorted_out(text: str) -> Speech:
             continue
         if phrases.OPEN.search(sentence):
             left.append(sentence)
-        elif any(p.search(sentence) for p in (phrases.CAUSE, phrases.DECIDE, phrases.REFUTED, phrases.ADMIT)):
+        elif any(
+            p.search(sentence)
+            for p in (phrases.CAUSE, phrases.DECIDE, phrases.REFUTED, phrases.ADMIT)
+        ):
             learned.append(sentence)
         else:
             done.append(sentence)

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from claude_mem_core.observer.paths import relative, without_root
+from claude_mem_core.observer.paths import is_inside, relative, without_root
 from claude_mem_core.types import EventKind, StoredEvent, ToolUse, Trust
 
 DEPTH = 6
@@ -91,6 +91,7 @@ class Step:
         agent: id of the sub-agent that did it.
         server: where a foreign answer came from.
         note: what the agent said it was for.
+        folder: where it was done, from the project's root; empty for the root.
     """
 
     event_id: int
@@ -108,6 +109,7 @@ class Step:
     agent: str = ""
     server: str = ""
     note: str = ""
+    folder: str = ""
 
 
 def steps(events: Sequence[StoredEvent], root: str) -> list[Step]:
@@ -132,7 +134,13 @@ def _step(stored: StoredEvent, index: int, root: str) -> Step:
         failed=failed or _exit_code(act, text) or _said_false(output),
         interrupted=tool.is_interrupt or _flag(output, "interrupted"),
         agent=_agent(stored), server=_server(tool.name, given), note=_first(given, ("description",)),
+        folder=_folder(stored.event.cwd, root),
     )  # fmt: skip
+
+
+def _folder(cwd: str, root: str) -> str:
+    path = relative(cwd, root)
+    return path if is_inside(path) and path != root else ""
 
 
 def _loose(value: Any) -> Mapping[str, Any]:

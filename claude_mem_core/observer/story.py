@@ -54,7 +54,11 @@ def snippet(text: str, limit: int = SNIPPET) -> str:
 
 
 def _rarity(name: str) -> int:
-    return bool(re.search(r"\d", name)) + 2 * bool(re.search(r"[A-Z_]", name[1:])) + min(len(name), 20) // 8
+    return (
+        bool(re.search(r"\d", name))
+        + 2 * bool(re.search(r"[A-Z_]", name[1:]))
+        + min(len(name), 20) // 8
+    )
 
 
 def _problems(chains: Sequence[Chain]) -> list[str]:
@@ -62,7 +66,9 @@ def _problems(chains: Sequence[Chain]) -> list[str]:
     for chain in chains[:3]:
         error = snippet(chain.failure.outcome.error, 100)
         ended = "" if chain.passed else ", and nothing later shows it passing"
-        told.append(f"Running `{clip(chain.failure.label, 50)}` gave {error or 'a failure'}{ended}")
+        told.append(
+            f"Running `{clip(chain.failure.label, 50)}` gave {error or 'a failure'}{ended}"
+        )
     return told
 
 
@@ -71,7 +77,10 @@ def _found(evidence: Sequence[Evidence]) -> list[str]:
     groups: dict[str, list[str]] = {}
     for item in best:
         groups.setdefault(clip(item.source, 60), []).append(snippet(item.line))
-    pieces = [f"{s} showed {' and '.join(lines)}" if s else " and ".join(lines) for s, lines in groups.items()]
+    pieces = [
+        f"{s} showed {' and '.join(lines)}" if s else " and ".join(lines)
+        for s, lines in groups.items()
+    ]
     return ["Looking into it, " + "; ".join(pieces)] if pieces else []
 
 

@@ -61,7 +61,9 @@ def _investigated(turn: Turn, chains: Sequence[Chain], evidence: Sequence[Eviden
     parts += [clip(problem(c.failure), 240) for c in chains[:3]]
     parts += [clip(e.text, 200) for e in evidence[:5]]
     known = " ".join(parts)
-    return join(unique([*parts, *(t for t in _ran(turn) if t.split("`: ")[-1] not in known)]), FIELD)
+    return join(
+        unique([*parts, *(t for t in _ran(turn) if t.split("`: ")[-1] not in known)]), FIELD
+    )
 
 
 def _ran(turn: Turn) -> list[str]:
@@ -82,7 +84,11 @@ def _work(turn: Turn, changes: Sequence[Change]) -> list[str]:
     parts = []
     if changes:
         parts.append(f"Changed: {comma((c.path for c in changes), 8)}")
-    proofs = [r for r in turn.runs if r.outcome.ok and r.sort in PROOF and r.outcome.counts and not r.step.agent]
+    proofs = [
+        r
+        for r in turn.runs
+        if r.outcome.ok and r.sort in PROOF and r.outcome.counts and not r.step.agent
+    ]
     if proofs:
         parts.append(f"Last check: {proofs[-1].outcome.counts}")
     return parts + commits(turn)
@@ -92,11 +98,23 @@ def commits(turn: Turn) -> list[str]:
     """Commits and pushes, with hash and subject."""
     told = []
     for run in turn.runs:
-        if run.sort is Sort.SAVE and run.outcome.ok and run.outcome.lines and not run.step.agent:
+        if (
+            run.sort is Sort.SAVE
+            and run.outcome.ok
+            and run.outcome.lines
+            and not run.step.agent
+        ):
             told.append(f"{_verb(run.job.main.words)}: {clip(run.outcome.lines[-1], 120)}")
     return told
 
 
 def _verb(words: Sequence[str]) -> str:
-    verbs = {"commit": "Committed", "push": "Pushed", "merge": "Merged", "tag": "Tagged", "pull": "Pulled", "rebase": "Rebased"}
+    verbs = {
+        "commit": "Committed",
+        "push": "Pushed",
+        "merge": "Merged",
+        "tag": "Tagged",
+        "pull": "Pulled",
+        "rebase": "Rebased",
+    }
     return next((verbs[w] for w in words[1:4] if w in verbs), "Saved")

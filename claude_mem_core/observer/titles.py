@@ -11,8 +11,12 @@ from claude_mem_core.observer.text import clip_words, names, squash, words
 WORDS = 12
 CHARS = 110
 LEAST = 8
+SHORT = 18  # what a lead-in leaves has to be at least this long to stand alone
 
-TOOLS = re.compile(r"^(?:bash|read|edit|write|grep|glob|agent|task|webfetch|websearch|todowrite|notebookedit|mcp__\w*)(?::|\b(?=\s))", re.IGNORECASE)
+TOOLS = re.compile(
+    r"^(?:bash|read|edit|write|grep|glob|agent|task|webfetch|websearch|todowrite|notebookedit|mcp__\w*)(?::|\b(?=\s))",
+    re.IGNORECASE,
+)
 # Words at the start that only say that something is done.
 LEAD = re.compile(
     r"^\W*(?:(?:found (?:one|it|two|three|the (?:bug|cause|problem))|redone|refeito|neu gemacht|done|fixed|decision|yes|no|ok(?:ay)?|finished|ready|result|summary|cause found|root cause|cause|reproduced|committed|found|solved|note|important"
@@ -21,7 +25,10 @@ LEAD = re.compile(
     r"|完了|修正しました|原因|結論|決定|はい|いいえ)\s*[:,.：、。!—–-]+\s*)+",
     re.IGNORECASE,
 )
-FIRST_PERSON = re.compile(r"^(?:I(?:'ve| have)? (?:also |now )?|we (?:have )?)(?=[a-z]+(?:ed|t|n|de|lt)\b)", re.IGNORECASE)
+FIRST_PERSON = re.compile(
+    r"^(?:I(?:'ve| have)? (?:also |now )?|we (?:have )?)(?=[a-z]+(?:ed|t|n|de|lt)\b)",
+    re.IGNORECASE,
+)
 # Words that nothing ends with.
 DANGLING = re.compile(
     r"(?:\s+(?:a|an|the|of|in|on|at|to|and|or|by|for|with|from|is|are|was|as|that|which|its|into|not|but|than|both|one"
@@ -33,7 +40,10 @@ CLAUSE = re.compile(r"[;:,(–—]|\s-\s|、|，|；")
 
 
 def title(
-    candidates: Iterable[str], topics: set[str], asked: str = "", prefer: re.Pattern[str] | None = None
+    candidates: Iterable[str],
+    topics: set[str],
+    asked: str = "",
+    prefer: re.Pattern[str] | None = None,
 ) -> str:
     """The best of the candidates, cut to length; they come in order of preference.
 
@@ -55,7 +65,8 @@ def title(
 def trimmed(text: str) -> str:
     """A sentence as a title: no lead-in, no first person, at most 12 words."""
     text = squash(text.replace("**", "").replace("`", ""))
-    text = LEAD.sub("", text)
+    led = LEAD.sub("", text)
+    text = led if len(led) >= SHORT else text
     bare = FIRST_PERSON.sub("", text)
     text = bare[:1].upper() + bare[1:] if bare != text else text
     text = TOOLS.sub(lambda m: f"The {m.group().rstrip(':').casefold()}", text)
@@ -74,7 +85,9 @@ def _shortened(text: str) -> str:
         return text
     cut = clip_words(text, WORDS, CHARS)
     ends = [m.start() for m in CLAUSE.finditer(cut) if len(cut[: m.start()].split()) >= 5]
-    wide = [m.start() for m in CLAUSE.finditer(cut) if m.start() >= 18 and not cut[:18].count(" ")]
+    wide = [
+        m.start() for m in CLAUSE.finditer(cut) if m.start() >= 18 and not cut[:18].count(" ")
+    ]
     at = (ends or wide or [0])[-1]
     return cut[:at] if at else cut
 

@@ -18,7 +18,9 @@ from claude_mem_core.observer.steps import Act, Step, steps
 from claude_mem_core.observer.text import clip, names, squash
 from claude_mem_core.types import Batch, EventKind, StoredEvent, Trust
 
-FIGURES = re.compile(r"(?i)(?<![a-z])(?:bench\w*|load(?:test|[_-]test|\.\w+)|perf|profile|timing|hyperfine|wrk|k6|ab)(?![a-z])")
+FIGURES = re.compile(
+    r"(?i)(?<![a-z])(?:bench\w*|load(?:test|[_-]test|\.\w+)|perf|profile|timing|hyperfine|wrk|k6|ab)(?![a-z])"
+)
 INTERRUPTED = re.compile(r"(?m)^Exit code 1(?:30|43)\b|^\s*\^C\s*$")
 # A mistake in what was just written, of no interest once it works.
 SLIP = re.compile(
@@ -46,12 +48,19 @@ class Run:
     def label(self) -> str:
         """The command for people; of a script typed in place, what it was for."""
         note = self.step.note
-        return f"{self.job.label} ({clip(note, 50)})" if note and self.job.label.endswith(" script") else self.job.label
+        return (
+            f"{self.job.label} ({clip(note, 50)})"
+            if note and self.job.label.endswith(" script")
+            else self.job.label
+        )
 
     @property
     def measures(self) -> bool:
         """Whether it is there to give figures, not to pass or fail."""
-        return bool(FIGURES.search(self.job.main.words[-1] if self.job.main.words else "") or FIGURES.search(self.step.command))
+        return bool(
+            FIGURES.search(self.job.main.words[-1] if self.job.main.words else "")
+            or FIGURES.search(self.step.command)
+        )
 
     @property
     def sort(self) -> Sort:
@@ -115,15 +124,19 @@ class Turn:
         said = [self.prompt, *(text for _, text in self.answers)]
         return {n.casefold() for text in said for n in names(text)}
 
-    def after(self, run: Run) -> Run | None:
-        """The next run of the same thing."""
-        later = (r for r in self.runs if r.index > run.index and akin(run, r))
-        return next(later, None)
-
     def healed(self, run: Run) -> Run | None:
         """The next run of the same thing that went well."""
         later = (r for r in self.runs if r.index > run.index and akin(run, r) and r.outcome.ok)
         return next(later, None)
+
+    def last_of(self, run: Run) -> Run:
+        """The last of the runs that went well in a row, beginning with `run`."""
+        last = run
+        for later in (r for r in self.runs if r.index > run.index and akin(run, r)):
+            if not later.outcome.ok:
+                break
+            last = later
+        return last
 
 
 def akin(one: Run, other: Run) -> bool:
@@ -184,9 +197,13 @@ def _helpers(events: Sequence[StoredEvent], taken: Sequence[Step]) -> list[Helpe
     for stored in events:
         event = stored.event
         if event.kind is EventKind.SUBAGENT_ENDED and event.answer:
-            task = next((s.query for s in asked if event.agent_id and event.agent_id in s.text), "")
+            task = next(
+                (s.query for s in asked if event.agent_id and event.agent_id in s.text), ""
+            )
             task = task or (asked[0].query if len(asked) == 1 else "")
-            found.append(Helper(task, event.answer, stored.id, stored.trust, event.agent_type or ""))
+            found.append(
+                Helper(task, event.answer, stored.id, stored.trust, event.agent_type or "")
+            )
     known = {squash(h.answer)[:200] for h in found}
     for step in asked:
         text = step.text.strip()
@@ -197,22 +214,46 @@ def _helpers(events: Sequence[StoredEvent], taken: Sequence[Step]) -> list[Helpe
 
 def _is_answer(step: Step) -> bool:
     """A sub-agent that was waited for answers in the tool's result."""
-    return not step.failed and len(step.text) > 60 and not re.search(
-        r"async_launched|launched successfully|agent_id|agentId|working in the background", step.text
+    return (
+        not step.failed
+        and len(step.text) > 60
+        and not re.search(
+            r"async_launched|launched successfully|agent_id|agentId|working in the background",
+            step.text,
+        )
     )
 
 
 def _workspace(taken: Sequence[Step], root: str) -> Workspace:
     space = Workspace()
+    seen: set[str] | None = None
     for step in taken:
         if step.failed and step.act is not Act.RUN:
             continue
         for edit in step.edits:
             space.edit(edit, step.index)
         if step.act is Act.RUN and step.command and not step.failed:
-            writes.apply(space, job(step.command), step.index, root)
+            work = job(step.command)
+            writes.apply(space, work, step.index, root, step.folder)
+            seen = _listed(space, work, step, seen)
     space.settle()
     return space
+
+
+def _listed(space: Workspace, work: Job, step: Step, seen: set[str] | None) -> set[str] | None:
+    """Take in files that git lists as changed and nobody was seen to change.
+
+    What it listed before anything was done is not of this turn.
+    """
+    listed = writes.listed(work, step.text)
+    if listed is None:
+        return seen
+    if seen is None and not space.acted:
+        return set(listed)
+    for path in listed:
+        if path not in space.files and path not in (seen or ()):
+            space.file(path).written(None, step.index, space.acted)
+    return seen
 
 
 def _slip(run: Run, fresh: Sequence[str]) -> bool:

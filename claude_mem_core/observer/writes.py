@@ -12,14 +12,14 @@ from claude_mem_core.observer.shell import Command
 ODD = re.compile(r"[*?$`{}\[\]<>|;&'\"\n]")
 STAT = re.compile(r"^\s*(\S.*?)\s+\|\s+(?:\d+ [+-]+|\d+$|Bin )", re.MULTILINE)
 SHORT = re.compile(r"^\s?([MARD]{1,2})\s+(\S+)$", re.MULTILINE)
-CHANGERS = {
-    Sort.FILES, Sort.INSTALL, Sort.SCRIPT, Sort.BUILD, Sort.CHECK, Sort.SAVE, Sort.UNDO,
-}  # fmt: skip
+CHANGERS = {Sort.FILES, Sort.INSTALL, Sort.SCRIPT, Sort.BUILD, Sort.CHECK}
+AUTHORS = {"cat", "echo", "printf"}  # what they redirect is written, not an output kept
 
 
-def apply(space: Workspace, job: Job, step: int, root: str) -> None:
-    """Follow the file work of a shell line that went well."""
-    folder = ""
+def apply(space: Workspace, job: Job, step: int, root: str, folder: str = "") -> None:
+    """Follow the file work of a shell line that went well; it began in `folder`."""
+    if job.sort in CHANGERS:
+        space.acted = job.label
     for command in job.commands:
         if command.host:
             continue
@@ -55,7 +55,7 @@ def _into(folder: str, word: str, root: str) -> str:
 def _plain(space: Workspace, command: Command, step: int, place: _Place) -> None:
     program = command.program
     for word in command.writes:
-        if path := place.path(word):
+        if (path := place.path(word)) and (program in AUTHORS or path in space.files):
             space.file(path).written(_typed(command), step, place.label)
     if program == "rm":
         for path in filter(None, map(place.path, command.args)):
@@ -118,7 +118,8 @@ def _git(space: Workspace, command: Command, step: int, folder: str, root: str) 
         for path in filter(None, map(place.path, _operands(rest))):
             _remove(space, path, step)
     elif verb == "mv" and len(_operands(rest)) == 2:
-        _move(space, *[place.path(w) for w in _operands(rest)], step)
+        old, new = (place.path(w) for w in _operands(rest))
+        _move(space, old, new, step)
 
 
 def _stash(space: Workspace, rest: list[str], step: int) -> None:
@@ -150,8 +151,8 @@ def _known(space: Workspace, path: str) -> bool:
     return any(n == path or n.startswith(path.rstrip("/") + "/") for n in space.files)
 
 
-def listed(job: Job, text: str) -> list[str]:
-    """Files that git says differ in the work tree."""
+def listed(job: Job, text: str) -> list[str] | None:
+    """Files that git says differ in the work tree; None when it was not asked."""
     for command in job.commands:
         if command.program != "git" or command.host:
             continue
@@ -160,4 +161,4 @@ def listed(job: Job, text: str) -> list[str]:
             return [p for p in STAT.findall(text) if not ODD.search(p) and "=>" not in p]
         if verb == "status" and {"--short", "-s", "--porcelain"} & set(command.words):
             return [p for kind, p in SHORT.findall(text) if kind != "D"]
-    return []
+    return None
