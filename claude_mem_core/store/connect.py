@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import apsw
@@ -41,15 +43,32 @@ def writer(path: Path) -> apsw.Connection:
         apsw.Error: as SQLite says it; `faults.fault` words it.
     """
     conn = connection(path, apsw.SQLITE_OPEN_READWRITE)
-    conn.execute(WRITER)
+    run(conn, WRITER)
     return conn
 
 
 def reader(path: Path) -> apsw.Connection:
     """A connection that can't write."""
     conn = connection(path, apsw.SQLITE_OPEN_READONLY)
-    conn.execute(READER)
+    run(conn, READER)
     return conn
+
+
+def run(conn: apsw.Connection, script: str) -> None:
+    """Run every statement of a script: `execute` alone stops at the first row of answer."""
+    conn.execute(script).fetchall()
+
+
+@contextmanager
+def transaction(conn: apsw.Connection) -> Iterator[None]:
+    """All of it or nothing; waits for another writer before it reads anything."""
+    conn.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        conn.execute("ROLLBACK")
+        raise
+    conn.execute("COMMIT")
 
 
 def connection(path: Path, flags: int) -> apsw.Connection:
@@ -59,5 +78,5 @@ def connection(path: Path, flags: int) -> apsw.Connection:
     for option, value in CONFIG:
         conn.config(option, value)
     conn.set_busy_timeout(BUSY_MS)
-    conn.execute(COMMON)
+    run(conn, COMMON)
     return conn

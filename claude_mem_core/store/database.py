@@ -107,8 +107,9 @@ def create(path: Path) -> None:
     partial = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}.new")
     os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600))
     try:
-        conn = connect.connection(partial, apsw.SQLITE_OPEN_READWRITE)
+        conn = connect.writer(partial)
         migrations.migrate(conn, partial, _now_ms())
+        shape.check(conn)
         conn.close()
         _publish(partial, path)
     finally:

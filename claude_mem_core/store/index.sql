@@ -30,7 +30,7 @@ CREATE VIEW user_prompts_fts AS
   FROM memory_index i JOIN user_prompts p ON p.id = i.rowid - 562949953421312;
 
 -- Context queries: newest of a project that one host recorded.
-CREATE INDEX idx_observations_host
+CREATE INDEX IF NOT EXISTS idx_observations_host
   ON observations(project_id, platform_source, created_at_epoch DESC, id DESC);
-CREATE INDEX idx_session_summaries_host
+CREATE INDEX IF NOT EXISTS idx_session_summaries_host
   ON session_summaries(project_id, platform_source, created_at_epoch DESC, id DESC);

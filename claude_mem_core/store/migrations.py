@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import attrs
 
-from claude_mem_core.store import text
+from claude_mem_core.store import connect, text
 from claude_mem_core.store.identity import APPLICATION_ID
 from claude_mem_core.store.snapshot import snapshot
 
@@ -26,17 +26,22 @@ class Migration:
 def migrate(conn: apsw.Connection, path: Path, now_ms: int) -> int:
     """Bring the tables to the present layout; return how many steps were taken.
 
-    A snapshot is taken before each step when the file has tables already.
+    A snapshot is taken before each step, unless the file is a new one.
     """
-    present = int(conn.pragma("user_version"))
+    present = _version(conn)
     due = [step for step in MIGRATIONS if step.number > present]
     for step in due:
-        if step.number > 1:
+        if present:
             snapshot(path)
-        with conn:
-            step.apply(conn)
-            _mark(conn, step.number, now_ms)
+        with connect.transaction(conn):
+            if step.number > _version(conn):  # another process may have been faster
+                step.apply(conn)
+                _mark(conn, step.number, now_ms)
     return len(due)
+
+
+def _version(conn: apsw.Connection) -> int:
+    return int(conn.pragma("user_version"))
 
 
 def _mark(conn: apsw.Connection, number: int, now_ms: int) -> None:
@@ -49,7 +54,7 @@ def _first(conn: apsw.Connection) -> None:
     for name in ("tables.sql", "index.sql"):
         sql = resources.files(__package__) / name
         if sql.is_file():
-            conn.execute(sql.read_text(encoding="utf-8"))
+            connect.run(conn, sql.read_text(encoding="utf-8"))
     conn.execute("INSERT INTO meta VALUES ('fence_id', ?)", (secrets.token_hex(6),))
 
 

@@ -15,7 +15,7 @@ import apsw
 import attrs
 
 from claude_mem_core.errors import StoreDamaged
-from claude_mem_core.store import fetch, meta, migrations
+from claude_mem_core.store import connect, fetch, meta, migrations
 
 SCHEMA = """
   SELECT type, name, sql FROM sqlite_schema
@@ -42,7 +42,7 @@ def check(conn: apsw.Connection) -> list[str]:
     """
     if _remembered(conn) == digest(conn):
         return []
-    with conn:
+    with connect.transaction(conn):
         mended = _mended(conn)
         meta.put(conn, KEY, digest(conn))
     return mended

@@ -24,7 +24,7 @@ def snapshot(path: Path, keep: int = KEPT) -> Path:
     """
     folder = path.parent / "snapshots"
     folder.mkdir(mode=0o700, exist_ok=True)
-    target = _free_name(folder, path.stem)
+    target = _new_name(folder, path.stem)
     partial = target.with_suffix(".part")
     os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
     try:
@@ -54,13 +54,11 @@ def _copy(path: Path, partial: Path) -> None:
         source.close()
 
 
-def _free_name(folder: Path, stem: str) -> Path:
-    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime())
-    for number in range(1000):
-        name = folder / f"{stem}-{stamp}-{number:03}.db"
-        if not name.exists():
-            return name
-    raise FileExistsError(f"too many snapshots of {stamp} in {folder}")
+def _new_name(folder: Path, stem: str) -> Path:
+    """Names sort by time."""
+    seconds, rest = divmod(time.time_ns(), 1_000_000_000)
+    stamp = time.strftime("%Y%m%dT%H%M%S", time.gmtime(seconds))
+    return folder / f"{stem}-{stamp}-{rest:09}.db"
 
 
 def _prune(folder: Path, stem: str, keep: int) -> None:
