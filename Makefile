@@ -26,7 +26,7 @@ check: dev ## the quick tests
 
 lint: dev ## style, types, import contracts
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/python tools/typecheck.py
 	$(BIN)/python tools/contracts.py
 
 format: dev ## put the source into one form

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
 from claude_mem_core.testing import (
     ObserverContract,
     RedactorContract,
@@ -19,8 +22,12 @@ class TestSearch(SearchBackendContract):
 
 class TestRedactor(RedactorContract):
     plugin = "redactor.secrets"
-    secrets = {
+    secrets: ClassVar[Mapping[str, str]] = {
         "AWS_ACCESS_KEY_ID=" + "AKIA" + "Q3EGRIN5CWXYZABC": "AKIA" + "Q3EGRIN5CWXYZABC",
         "token: ghp_" + "A1b2C3d4" * 4 + "E5f6": "ghp_" + "A1b2C3d4" * 4 + "E5f6",
     }
-    harmless = ["the token budget is 2,000", "def password_field(): ...", "a" * 40]
+    harmless: ClassVar[Sequence[str]] = [
+        "the token budget is 2,000",
+        "def password_field(): ...",
+        "a" * 40,
+    ]
