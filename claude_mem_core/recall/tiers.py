@@ -1,0 +1,155 @@
+"""The steps of a keyword search, strict ones first.
+
+exact: every word, those with a sign at an end as written (`C++`); whole: every word;
+inside: every word, some as part of a longer one; some: the rarest words, ranked by all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import apsw
+import attrs
+
+from claude_mem_core.recall import words
+from claude_mem_core.recall.counts import Counts, records
+from claude_mem_core.recall.scoring import Expression, rarity
+from claude_mem_core.recall.substrings import expansions
+from claude_mem_core.recall.units import Unit, quoted, units
+from claude_mem_core.types import DocKind
+
+POSTINGS = 5_000  # records that a partial match looks at
+_PHRASE = 0.5  # worth of standing side by side, as a share of the words' own
+_INSIDE = 0.8  # worth of a longer word, as a share of the word's own
+
+
+@attrs.frozen
+class Match:
+    """One expression for FTS5 and the worth of each of its phrases, in order."""
+
+    text: str
+    weights: tuple[float, ...]
+
+
+@attrs.frozen
+class Tier:
+    """One step: `match` for observations and summaries, `prompts` for prompts."""
+
+    name: str
+    match: Match
+    prompts: Match
+    complete: bool = True
+
+    def of(self, kind: DocKind) -> Match:
+        return self.prompts if kind is DocKind.PROMPT else self.match
+
+
+class Tiers:
+    """Makes the steps for one query. Counting words needs the connection."""
+
+    def __init__(self, conn: apsw.Connection, counts: Counts, text: str) -> None:
+        self._conn = conn
+        self._counts = counts
+        self._total = records(conn)
+        self._text = text
+        self.units = units(text)
+
+    def __call__(self, *, partial: bool) -> Iterator[Tier]:
+        """The steps in order; each is made when it is asked for."""
+        if any(unit.ident for unit in self.units):
+            yield self._exact()
+        yield self._whole()
+        inside = self._inside()
+        if inside is not None:
+            yield inside
+        if partial and (len(self.units) > 1 or len(self._pieces()) > 1):
+            yield self._some()
+
+    def _worth(self, match: str) -> float:
+        return rarity(self._counts.of(self._conn, match), self._total)
+
+    def _exact(self) -> Tier:
+        made = Expression()
+        phrases = [made.phrase(unit.match, self._worth(unit.match)) for unit in self.units]
+        for unit in self.units:
+            if unit.ident:
+                ident = quoted(unit.ident)
+                phrases.append(made.phrase(ident, self._worth(ident)))
+        match = Match(" AND ".join(phrases), tuple(made.weights))
+        return Tier("exact", match, match)
+
+    def _whole(self) -> Tier:
+        made = Expression()
+        phrases = [made.phrase(unit.match, self._worth(unit.match)) for unit in self.units]
+        every = " AND ".join(phrases)
+        phrase = self._phrase()
+        if phrase is None:
+            match = Match(every, tuple(made.weights))
+            return Tier("whole", match, match)
+        worth = sum(made.weights)
+        side_by_side = made.phrase(phrase, _PHRASE * worth)
+        match = Match(f"({every}) OR {side_by_side}", tuple(made.weights))
+        return Tier("whole", match, Match(phrase, (worth,)))
+
+    def _phrase(self) -> str | None:
+        """The whole query side by side; a prompt has to hold it so to match in full."""
+        if len(self.units) < 2 or any(unit.wide and len(unit.text) == 1 for unit in self.units):
+            return None
+        return quoted(words.spaced(words.normal(self._text)))
+
+    def _inside(self) -> Tier | None:
+        made = Expression()
+        alternatives, grown = [], False
+        for unit in self.units:
+            longer = expansions(self._conn, unit)
+            grown = grown or bool(longer)
+            worth = self._worth(unit.match)
+            parts = [made.phrase(unit.match, worth)]
+            parts += [made.phrase(match, _INSIDE * worth) for match in longer]
+            alternatives.append("(" + " OR ".join(parts) + ")")
+        if not grown:
+            return None
+        match = Match(" AND ".join(alternatives), tuple(made.weights))
+        return Tier("inside", match, match)
+
+    def _pieces(self) -> list[Unit]:
+        """The words that count in a partial match; split words in their parts."""
+        pieces: dict[str, Unit] = {}
+        for unit in self.units:
+            whole = unit.wide or len(unit.parts) == 1
+            for piece in (unit,) if whole else (Unit(part, (part,)) for part in unit.parts):
+                pieces.setdefault(piece.text.casefold(), piece)
+        telling = [piece for piece in pieces.values() if not _common(piece)]
+        return telling or list(pieces.values())
+
+    def _some(self) -> Tier:
+        """The rarest words choose the records, all words rank them."""
+        counted = sorted(
+            (self._counts.of(self._conn, piece.match), number, piece.match)
+            for number, piece in enumerate(self._pieces())
+        )
+        chosen, rest = _rarest([(count, match) for count, _, match in counted])
+        made = Expression()
+        choice = " OR ".join(made.phrase(m, rarity(n, self._total)) for n, m in chosen)
+        if rest:
+            again = " OR ".join(made.phrase(m, 0.0) for _, m in chosen)
+            others = " OR ".join(made.phrase(m, rarity(n, self._total)) for n, m in rest)
+            choice = f"({choice}) OR (({again}) AND ({others}))"
+        match = Match(choice, tuple(made.weights))
+        return Tier("some", match, match, complete=False)
+
+
+def _common(piece: Unit) -> bool:
+    return piece.common or piece.text.casefold() in words.STOP
+
+
+def _rarest(
+    counted: Sequence[tuple[int, str]],
+) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """The rarest words as long as their records stay within bounds, and the others."""
+    there = [pair for pair in counted if pair[0]] or list(counted[:1])
+    total, number = there[0][0], 1
+    while number < len(there) and total + there[number][0] <= POSTINGS:
+        total += there[number][0]
+        number += 1
+    return list(there[:number]), list(there[number:])
