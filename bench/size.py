@@ -56,7 +56,7 @@ def build(out: Path) -> list[str]:
 def run(argv: list[str]) -> None:
     """Run quietly or fail loudly."""
     env = {k: v for k, v in os.environ.items() if k != "PIP_REQUIRE_VIRTUALENV"}
-    done = subprocess.run(argv, capture_output=True, text=True, env=env)
+    done = subprocess.run(argv, check=False, capture_output=True, text=True, env=env)
     if done.returncode:
         raise SystemExit(f"{' '.join(argv)}\n{done.stderr}")
 

@@ -43,7 +43,9 @@ class Demo:
 
     def mem(self, *args: str) -> str:
         """Run one `mem` command and return what it prints."""
-        done = subprocess.run([*MEM, *args], env=self.env, capture_output=True, text=True)
+        done = subprocess.run(
+            [*MEM, *args], check=False, env=self.env, capture_output=True, text=True
+        )
         if done.returncode:
             raise SystemExit(f"mem {' '.join(args)}: {done.stderr or done.stdout}")
         return done.stdout
@@ -58,6 +60,7 @@ class Demo:
         """Give one event to the hook as the host does."""
         done = subprocess.run(
             self.hook_argv(event),
+            check=False,
             input=json.dumps(payload),
             env=self.env,
             cwd=self.project,
@@ -129,7 +132,7 @@ def main() -> int:
         if keep:
             sys.stdout.write(f"left running with CLAUDE_MEM_DATA_DIR={demo.data}\n")
         else:
-            subprocess.run([*MEM, "stop"], env=demo.env, capture_output=True)
+            subprocess.run([*MEM, "stop"], check=False, env=demo.env, capture_output=True)
             shutil.rmtree(base, ignore_errors=True)
     return 0
 
