@@ -81,9 +81,9 @@ class Deliverer:
     async def _one(self, host: OpenHost, delivery: Delivery, event: Event, key: str) -> Answer:
         receipt = None
         if event.kind is not EventKind.TOOL_STARTING:
-            event = self._late.fill(host, event, delivery)
+            sent, event = event, self._late.fill(host, event, delivery)
             receipt = await self._recorder.accept(
-                event, key, delivery.env, dropped=delivery.dropped
+                event, key, delivery.env, dropped=delivery.dropped, filled=event is not sent
             )
             self._after(host, delivery, event, receipt)
         if delivery.spooled:  # nobody waits for this answer any more

@@ -82,18 +82,20 @@ class Recorder:
         env: Mapping[str, str] | None = None,
         place: Place | None = None,
         dropped: str = "",
+        filled: bool = False,
     ) -> journal.Receipt:
         """Judge, clean and journal one event; durable when this returns.
 
         `place` is where it happened when the event itself does not say; `dropped` why
-        the hook left its content out, so that only a receipt can be kept.
+        the hook left its content out, so that only a receipt can be kept; `filled` that
+        the answer was looked up: it must not count for telling the event from others.
 
         Raises:
             StoreError: it could not be written; the caller keeps the delivery.
         """
         verdict = await self._judge(event, env or {}, place, dropped)
         receipt = await self._store.awrite(
-            lambda conn: self._journal(conn, verdict, delivery_key)
+            lambda conn: self._journal(conn, verdict, delivery_key, filled)
         )
         self._tell(verdict.event, receipt)
         return receipt
@@ -147,12 +149,13 @@ class Recorder:
         return Verdict(clean, place, state, None, trust)
 
     def _journal(
-        self, conn: apsw.Connection, verdict: Verdict, delivery_key: str
+        self, conn: apsw.Connection, verdict: Verdict, delivery_key: str, filled: bool
     ) -> journal.Receipt:
-        now = now_ms()
+        now, event = now_ms(), verdict.event
+        sent = attrs.evolve(event, answer=None) if filled else event
         entry = journal.Entry(
-            event=verdict.event,
-            event_key=event_key(conn, verdict.event),
+            event=event,
+            event_key=event_key(conn, sent),
             delivery_key=delivery_key,
             project=projects.resolve(conn, verdict.place, now),
             trust=verdict.trust,
