@@ -74,7 +74,8 @@ def describe(file: File) -> Change:
         return _created(file)
     found = deltas(file)
     if not found:
-        by = f"rewritten by `{clip(file.writers[-1], 60)}`" if file.writers else "changed"
+        writer = file.writers[-1] if file.writers else ""
+        by = f"rewritten by `{clip(writer, 60)}`" if writer else "changed, as git lists it"
         return Change(file.path, by)
     return _edited(file.path, found)
 

@@ -28,9 +28,10 @@ CAUSE = _table(
 )
 # What is still to be done, or what somebody else has to do.
 OPEN = _table(
-    r"\b(?:next(?: step)?s?:|todo|to do|still (?:needs?|has|have|open|to)|not (?:yet|rolled|deployed|done|released|merged|changed)"
+    r"\b(?:next(?: steps?)?|todo|open|left|options?|remaining|nächstes?|nächste Schritte|offen|Möglichkeiten|pendente|próximos? passos?|opções|siguiente|reste):\s",
+    r"\b(?:todo|to do|still (?:needs?|has|have|open|to)|not (?:yet|rolled|deployed|done|released|merged|changed)"
     r"|is open|left (?:open|to do|for)|remain\w*|pending|should|needs? (?:an?|to)|please|when you(?:'re| are)|follow.?up|revisit"
-    r"|later|waiting for|recommend\w*|consider|options?:|you (?:can|may|could|need to|have to|must)|don'?t forget"
+    r"|later|waiting for|recommend\w*|consider|you (?:can|may|could|need to|have to|must)|don'?t forget"
     r"|must (?:still )?be|has to be|have to be|would need|nothing (?:yet )?(?:calls|uses|runs)|yet)\b",
     r"\b(?:offen|noch nicht|noch zu|nächste\w*|bitte|sollten?|muss noch|müssen noch|steht (?:noch )?aus|Möglichkeiten"
     r"|empfehle|warte|später|fehlt noch|braucht noch|danach|ausstehend)\b",

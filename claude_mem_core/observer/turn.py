@@ -153,8 +153,9 @@ def read(batch: Batch) -> Turn:
     taken = steps(batch.events, batch.root)
     runs = [_run(s) for s in taken if s.act is Act.RUN and s.command]
     prompts = _prompts(batch.events)
+    known = {path for o in batch.earlier for path in o.files_modified}
     return Turn(
-        batch=batch, steps=taken, runs=runs, space=_workspace(taken, batch.root),
+        batch=batch, steps=taken, runs=runs, space=_workspace(taken, batch.root, known),
         prompt=without_root(prompts[-1][1], batch.root) if prompts else "",
         prompt_id=prompts[-1][0] if prompts else None,
         answers=_answers(batch), helpers=_helpers(batch.events, taken),
@@ -224,9 +225,9 @@ def _is_answer(step: Step) -> bool:
     )
 
 
-def _workspace(taken: Sequence[Step], root: str) -> Workspace:
+def _workspace(taken: Sequence[Step], root: str, known: set[str]) -> Workspace:
     space = Workspace()
-    seen: set[str] | None = None
+    seen = known
     for step in taken:
         if step.failed and step.act is not Act.RUN:
             continue
@@ -240,19 +241,17 @@ def _workspace(taken: Sequence[Step], root: str) -> Workspace:
     return space
 
 
-def _listed(space: Workspace, work: Job, step: Step, seen: set[str] | None) -> set[str] | None:
+def _listed(space: Workspace, work: Job, step: Step, seen: set[str]) -> set[str]:
     """Take in files that git lists as changed and nobody was seen to change.
 
     What it listed before anything was done is not of this turn.
     """
     listed = writes.listed(work, step.text)
-    if listed is None:
-        return seen
-    if seen is None and not space.acted:
-        return set(listed)
+    if not space.acted:
+        return seen | set(listed)
     for path in listed:
-        if path not in space.files and path not in (seen or ()):
-            space.file(path).written(None, step.index, space.acted)
+        if path not in space.files and path not in seen:
+            space.file(path).written(None, step.index, "")
     return seen
 
 

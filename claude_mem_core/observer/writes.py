@@ -12,13 +12,14 @@ from claude_mem_core.observer.shell import Command
 ODD = re.compile(r"[*?$`{}\[\]<>|;&'\"\n]")
 STAT = re.compile(r"^\s*(\S.*?)\s+\|\s+(?:\d+ [+-]+|\d+$|Bin )", re.MULTILINE)
 SHORT = re.compile(r"^\s?([MARD]{1,2})\s+(\S+)$", re.MULTILINE)
-CHANGERS = {Sort.FILES, Sort.INSTALL, Sort.SCRIPT, Sort.BUILD, Sort.CHECK}
+CHANGERS = {Sort.FILES, Sort.INSTALL, Sort.SCRIPT, Sort.BUILD}
+FIXES = re.compile(r"\b(?:format|fmt)\b|--(?:fix|write)\b|\s-w\b")
 AUTHORS = {"cat", "echo", "printf"}  # what they redirect is written, not an output kept
 
 
 def apply(space: Workspace, job: Job, step: int, root: str, folder: str = "") -> None:
     """Follow the file work of a shell line that went well; it began in `folder`."""
-    if job.sort in CHANGERS:
+    if job.sort in CHANGERS or (job.sort is Sort.CHECK and FIXES.search(job.line)):
         space.acted = job.label
     for command in job.commands:
         if command.host:
@@ -151,8 +152,8 @@ def _known(space: Workspace, path: str) -> bool:
     return any(n == path or n.startswith(path.rstrip("/") + "/") for n in space.files)
 
 
-def listed(job: Job, text: str) -> list[str] | None:
-    """Files that git says differ in the work tree; None when it was not asked."""
+def listed(job: Job, text: str) -> list[str]:
+    """Files that git says differ in the work tree."""
     for command in job.commands:
         if command.program != "git" or command.host:
             continue
@@ -161,4 +162,4 @@ def listed(job: Job, text: str) -> list[str] | None:
             return [p for p in STAT.findall(text) if not ODD.search(p) and "=>" not in p]
         if verb == "status" and {"--short", "-s", "--porcelain"} & set(command.words):
             return [p for kind, p in SHORT.findall(text) if kind != "D"]
-    return None
+    return []
