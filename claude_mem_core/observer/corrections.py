@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import attrs
 
-from claude_mem_core.observer.speech import is_correction, refutes, rules, sentences
+from claude_mem_core.observer.speech import admits, is_correction, refutes, rules, sentences
 from claude_mem_core.observer.text import clip, unique
 from claude_mem_core.observer.turn import Turn
 from claude_mem_core.types import Observation
@@ -75,10 +75,12 @@ def _previous(turn: Turn) -> list[Observation]:
 
 
 def _no_longer_holds(turn: Turn, old: Observation) -> bool:
+    """Whether the user or the answer took back what it says."""
     redone = bool(set(old.files_modified) & set(turn.space.files))
-    took_back = bool(refutes(turn.answer)) and bool(
-        old.metadata.get("claims") or not old.files_modified
-    )
+    claimed = bool(old.metadata.get("claims") or not old.files_modified)
+    if claimed and any(admits(s) for s in sentences(turn.answer)):
+        return True
+    took_back = claimed and bool(refutes(turn.answer))
     return (corrected(turn) and redone) or (took_back and (corrected(turn) or redone))
 
 

@@ -36,7 +36,7 @@ def _marked(found: Work, draft: Draft) -> Draft:
     trusts = [trust[i] for i in draft.events if i in trust] or [Trust.WORK]
     metadata = dict(draft.metadata) if batch.finished else {**draft.metadata, "partial": True}
     return attrs.evolve(
-        draft, trust=min(trusts, key=ORDER.index), metadata=metadata,
+        draft, facts=fitting(draft.facts, draft), trust=min(trusts, key=ORDER.index), metadata=metadata,
         prompt_number=max((e.prompt_number for e in batch.events), default=0),
         tokens=_tokens(found.turn, draft.events),
     )  # fmt: skip
@@ -64,7 +64,7 @@ def _main(found: Work) -> Draft:
         files_modified=tuple(dict.fromkeys([*_net(turn), *old.files])),
         events=_events(found), supersedes=old.ids, metadata=_metadata(found),
     )  # fmt: skip
-    return attrs.evolve(draft, facts=fitting(facts(found), draft))
+    return attrs.evolve(draft, facts=tuple(facts(found)))
 
 
 def _kind(found: Work) -> str:

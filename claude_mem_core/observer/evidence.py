@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import attrs
 
 from claude_mem_core.observer import code
+from claude_mem_core.observer.changes import PROSE
 from claude_mem_core.observer.commands import PROOF, QUIET, Sort
 from claude_mem_core.observer.deltas import name_of
 from claude_mem_core.observer.outcomes import ERRORS
@@ -301,9 +302,10 @@ def _before_change(turn: Turn, step: Step) -> bool:
 
 
 def _of_file(step: Step, keys: set[str]) -> Iterator[_Candidate]:
+    prose = bool(PROSE.search(step.path))
     for line in step.text.split("\n")[:FILE_LINES]:
         found = {n.casefold() for n in names(line)} if line.strip() else set()
-        if found & keys and code.weight(line) > 1:
+        if found & keys and code.weight(line) > 1 and not (prose and is_order(line)):
             remark = code.comment(line)
             yield _Candidate(
                 step, step.path, code.shown(remark or line), _file_bonus(line, remark)

@@ -84,6 +84,11 @@ CORRECTION = _table(
     r"^\W*(?:no,|eso no|sigue\b|todavía|en realidad)",
     r"^\W*(?:non\b|pas comme|c'est faux|toujours\b|en fait)",
     r"^\W*(?:いや|いえ|違い|違う|ちがう|だめ|ダメ|まだ|やり直し|それは違|そうではなく|不对|不是|不要|错了|还是)",
+    r"\b(?:(?:is|are|it's|fails?|happens|occurs|get|gets|see|have|has) still|still (?:fails?|happens|broken|slow|red|wrong|there|the same|see|get\w*|not)"
+    r"|(?:did|does)(?:n't| not) (?:help|work|fix)|same (?:error|problem|result|failure)|not fixed)\b",
+    r"\b(?:(?:ist|sind|kommt|tritt|schlägt) (?:immer )?noch|hilft nicht|half nicht|derselbe Fehler|gleiche\w* (?:Fehler|Problem)|nicht behoben)\b",
+    r"\b(?:ainda (?:está|falha|dá|acontece|lento|lenta)|continua (?:\w+)|não (?:resolveu|funcionou|adiantou|ajudou)|mesmo (?:erro|problema))\b",
+    r"直って(?:い)?な|変わらな|変わっていな|同じエラー|まだ.{0,12}(?:遅|落|失敗|エラー|再現)|没有解决|还是(?:慢|错|失败)",
     r"\bplease (?:redo|undo|revert)\b|\bbitte (?:rückgängig|nochmal|neu)\b|\b(?:refaça|desfaça|refaz)\b|やり直して|直してください|修正してください",
 )
 # A rule for the future, not only for this task.
@@ -110,6 +115,8 @@ LASTING = _table(
     r"\b(?:jamás|en este proyecto|a partir de ahora|jamais|dans ce projet|désormais)\b",
     r"決して|絶対に|このプロジェクトでは|うちでは|今後は|永远不要|绝不|这个项目|以后都",
 )
+# An answer that opens with a choice.
+VERDICT = _table(r"(?:^|\n)\W*(?:decision|verdict|entscheidung|decisão|decisión|décision|決定|結論|结论|决定)\W*[:：]")
 # Nothing but politeness or noise.
 PLEASANTRY = _table(
     r"^\W*(?:you'?re welcome|thanks?(?: you)?|no problem|glad (?:to|it)|happy to help|any time|anytime|sure|ok(?:ay)?|done|great|good|fixed|yes|no|all (?:set|done|good)|perfect|hi|hello)\W*$",

@@ -12,6 +12,7 @@ from claude_mem_core.observer.text import clip, is_wide, squash, unique
 
 MOST = 60  # sentences of one text that are looked at
 LONGEST = 20_000
+CORRECTING = 300  # characters of a prompt in which a correction is looked for
 
 FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6}|>)\s+")
@@ -126,7 +127,7 @@ def rules(prompt: str, *, corrects: bool) -> list[str]:
 
 def is_correction(prompt: str) -> bool:
     """Whether a prompt puts right what was done before."""
-    return bool(phrases.CORRECTION.search(prompt.strip()[:400]))
+    return bool(phrases.CORRECTION.search(prompt.strip()[:CORRECTING]))
 
 
 def refutes(answer: str) -> list[str]:

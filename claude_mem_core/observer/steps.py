@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from claude_mem_core.observer.paths import is_inside, relative, without_root
+from claude_mem_core.observer.paths import is_inside, is_scratch, relative, without_root
 from claude_mem_core.types import EventKind, StoredEvent, ToolUse, Trust
 
 DEPTH = 6
@@ -295,6 +295,8 @@ def _edits(given: Mapping[str, Any], output: Any, act: Act, root: str) -> tuple[
     if act is not Act.EDIT:
         return ()
     path = relative(_first(given, PATH), root)
+    if is_scratch(path):
+        return ()
     patch = _patch_text(given)
     if patch:
         return tuple(_from_patch(patch, root))

@@ -16,8 +16,7 @@ from claude_mem_core.observer.text import clip, comma, unique
 from claude_mem_core.observer.turn import Turn
 from claude_mem_core.types import SummaryDraft
 
-REQUEST = 800
-FIELD = 900
+WHOLE = 3_800  # characters of a summary
 
 
 def summary(
@@ -26,19 +25,36 @@ def summary(
 ) -> SummaryDraft:  # fmt: skip
     """The summary of the turn; the answer's sentences are shared out among its fields."""
     said = [f'The user: "{clip(r, 200)}"' for r in rules]
+    room = Room(WHOLE)
     return SummaryDraft(
-        request=clip(turn.prompt, REQUEST),
-        investigated=_investigated(turn, chains, evidence),
-        learned=join([*speech.learned, *said], FIELD),
-        completed=join([*speech.done, *_work(turn, changes)], FIELD + 300),
-        next_steps=join(speech.left, FIELD),
-        notes=join([*(e.text for e in ends), *_fault(turn)], FIELD),
+        request=room.take(clip(turn.prompt, 800)),
+        learned=room.join([*speech.learned, *said], 900),
+        completed=room.join([*speech.done, *_work(turn, changes)], 1000),
+        next_steps=room.join(speech.left, 600),
+        notes=room.join([*(e.text for e in ends), *_fault(turn)], 500),
+        investigated=room.join(_investigated(turn, chains, evidence), 900),
         files_read=tuple(read_files(turn)),
         files_edited=tuple(f.path for f in turn.changed),
         prompt_number=max((e.prompt_number for e in turn.batch.events), default=0),
         events=tuple(e.id for e in turn.batch.events),
-        tokens=0,
     )
+
+
+class Room:
+    """What is left of a summary's length."""
+
+    def __init__(self, chars: int) -> None:
+        self.left = chars
+
+    def take(self, text: str) -> str:
+        """Count `text` in."""
+        self.left -= len(text)
+        return text
+
+    def join(self, parts: Sequence[str], most: int) -> str:
+        """Whole sentences, up to `most` characters and to what is left."""
+        limit = min(most, self.left)
+        return self.take(join(parts, limit)) if limit > 60 else ""
 
 
 def _fault(turn: Turn) -> list[str]:
@@ -55,15 +71,15 @@ def read_files(turn: Turn, most: int = 10) -> list[str]:
     return unique(paths)[:most]
 
 
-def _investigated(turn: Turn, chains: Sequence[Chain], evidence: Sequence[Evidence]) -> str:
+def _investigated(
+    turn: Turn, chains: Sequence[Chain], evidence: Sequence[Evidence]
+) -> list[str]:
     looked = read_files(turn, 6)
     parts = [f"Looked at {comma(looked, 6)}"] if looked else []
     parts += [clip(problem(c.failure), 240) for c in chains[:3]]
     parts += [clip(e.text, 200) for e in evidence[:5]]
     known = " ".join(parts)
-    return join(
-        unique([*parts, *(t for t in _ran(turn) if t.split("`: ")[-1] not in known)]), FIELD
-    )
+    return unique([*parts, *(t for t in _ran(turn) if t.split("`: ")[-1] not in known)])
 
 
 def _ran(turn: Turn) -> list[str]:

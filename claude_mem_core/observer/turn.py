@@ -150,6 +150,7 @@ def akin(one: Run, other: Run) -> bool:
 
 def read(batch: Batch) -> Turn:
     """Read a batch; never raises for odd events."""
+    batch = attrs.evolve(batch, root=_root(batch))
     taken = steps(batch.events, batch.root)
     runs = [_run(s) for s in taken if s.act is Act.RUN and s.command]
     prompts = _prompts(batch.events)
@@ -162,6 +163,13 @@ def read(batch: Batch) -> Turn:
         fault=next((e.event.error or "" for e in batch.events
                     if e.event.kind is EventKind.TURN_FAILED), ""),
     )  # fmt: skip
+
+
+def _root(batch: Batch) -> str:
+    """The project's root; where the work was done when that is no part of it."""
+    cwd = next((e.event.cwd for e in batch.events if e.event.cwd), "")
+    inside = batch.root and f"{cwd}/".startswith(batch.root.rstrip("/") + "/")
+    return batch.root if inside or not cwd else cwd
 
 
 def _run(step: Step) -> Run:

@@ -7,12 +7,13 @@ import attrs
 from claude_mem_core.observer import corrections
 from claude_mem_core.observer.chains import Chain, chains
 from claude_mem_core.observer.changes import Change, describe
-from claude_mem_core.observer.commands import PROOF, Sort
+from claude_mem_core.observer.commands import PROOF, QUIET, Sort
 from claude_mem_core.observer.corrections import Replaced
 from claude_mem_core.observer.deadends import DeadEnd, dead_ends
 from claude_mem_core.observer.evidence import Evidence, Finder
 from claude_mem_core.observer.measures import Measure, measures
 from claude_mem_core.observer.speech import Speech, is_routine, of_turn, sentences
+from claude_mem_core.observer.steps import Act
 from claude_mem_core.observer.text import clip, names
 from claude_mem_core.observer.turn import Run, Turn
 
@@ -27,6 +28,7 @@ WRITES = (
     "grant ",
     "merge ",
 )
+LOOKING = {Act.READ, Act.SEARCH, Act.ASK, Act.FETCH}
 STRONG = 4.5  # score of evidence that is worth a memory without any change
 
 
@@ -52,10 +54,21 @@ class Work:
             return True
         if any(acts(r) for r in self.turn.runs):
             return True
+        if self._explained:
+            return True
         speaks = [s for s in sentences(self.turn.answer) if not is_routine(s)]
         strong = [e for e in (*self.evidence, *self.foreign) if e.score > STRONG]
         about = {n.casefold() for s in speaks for n in names(s)}
         return bool(speaks) and len(strong) >= 2 and len(about) >= 2
+
+    @property
+    def _explained(self) -> bool:
+        """Something was looked into, and the answer gives a reason with names in it."""
+        said = [s for s in self.speech.learned if not is_routine(s)]
+        looked = [s for s in self.turn.steps if s.act in LOOKING and not s.failed and not s.agent]
+        asked = [r for r in self.turn.runs if r.outcome.ok and r.sort not in QUIET]
+        about = {n.casefold() for s in said for n in names(s)}
+        return len(about) >= 2 and len(looked) + len(asked) >= 3
 
     @property
     def topics(self) -> set[str]:
