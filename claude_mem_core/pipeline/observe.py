@@ -197,7 +197,8 @@ def _by_session(works: Sequence[queue.Work]) -> list[list[queue.Work]]:
 def _load(conn: apsw.Connection, work: queue.Work) -> Turn:
     session, number = work.session_db_id, work.prompt_number
     events = journal.load_events(conn, session, number)
-    earlier = memories.of_session(conn, session, before_prompt=number)
+    # With those of this very turn: one that goes on after its end replaces them.
+    earlier = memories.of_session(conn, session, before_prompt=number + 1)
     about = memories.session(conn, session)
     batch = Batch(
         session_db_id=session,
