@@ -70,8 +70,7 @@ class LiveWorker:
 
     def said(self) -> str:
         """What it printed to standard error before it ended."""
-        stream = self.process.stderr
-        return stream.read().decode(errors="replace") if stream else ""
+        return _errors(self.paths, self.pid).read_text("utf-8", "replace")
 
     def memory_mb(self, field: str = "VmRSS") -> float:
         """Resident memory in MB: now (`VmRSS`) or at most (`VmHWM`); 0 without /proc."""
@@ -88,11 +87,19 @@ def spawn(
 ) -> LiveWorker:
     """Start a worker process and return at once."""
     argv = Options(data_dir=paths.data, tcp=tcp, port=port).argv()
+    handle, said = tempfile.mkstemp(dir=paths.data.parent)
     process = subprocess.Popen(
-        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=handle,
         env={**clean_environment(os.environ), **(env or {})}, cwd="/", start_new_session=True,
     )  # fmt: skip
+    os.close(handle)
+    os.rename(said, _errors(paths, process.pid))
     return LiveWorker(paths, process)
+
+
+def _errors(paths: Paths, pid: int) -> Path:
+    """Where a worker's standard error goes; a file, so that nobody has to read it."""
+    return paths.data.parent / f"worker-{pid}.err"
 
 
 def start(
@@ -153,5 +160,3 @@ def running(
             yield live
         finally:
             live.stop()
-            if live.process.stderr:
-                live.process.stderr.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Iterator
 
 from claude_mem_core.worker.spec import Endpoint
@@ -26,6 +27,10 @@ MODULES = (
 
 def all_endpoints() -> Iterator[Endpoint]:
     """Every endpoint of the core, in the order of the document."""
-    for name in MODULES:
+    for name in filter(_is_there, MODULES):
         module = importlib.import_module(f"{__name__}.{name}")
         yield from module.ENDPOINTS
+
+
+def _is_there(name: str) -> bool:
+    return importlib.util.find_spec(f"{__name__}.{name}") is not None
