@@ -14,8 +14,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT = 600  # seconds for one install; 30 is usual
@@ -60,28 +61,41 @@ def ensure(name: str) -> Path:
     """
     path = binary(name)
     if not path.exists():
-        fetch(name)
+        before = node_bin() if name != "node" else None
+        with alone(name):
+            if not path.exists():
+                fetch(name, before)
     if not path.exists():
         raise HostProgramError(f"{name}: npm ended well, but {path} is missing")
     return path
 
 
-def fetch(name: str) -> None:
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Keep other processes, test workers for one, from installing the same."""
+    import fcntl
+
+    cache().mkdir(parents=True, exist_ok=True)
+    with (cache() / f".{name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def fetch(name: str, node: Path | None) -> None:
     """Install into a folder beside the final one, then move: half an install never counts."""
     pin = pins()[name]
     final = cache() / f"{name}-{pin['version']}"
-    cache().mkdir(parents=True, exist_ok=True)
     shutil.rmtree(final, ignore_errors=True)
     partial = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache()))
     try:
         (partial / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-        npm(name, partial, f"{pin['package']}@{pin['version']}")
+        npm(node, partial, f"{pin['package']}@{pin['version']}")
         partial.rename(final)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def npm(name: str, folder: Path, spec: str) -> None:
+def npm(node: Path | None, folder: Path, spec: str) -> None:
     """Run `npm install` for one package.
 
     Raises:
@@ -91,20 +105,15 @@ def npm(name: str, folder: Path, spec: str) -> None:
     if program is None:
         raise HostProgramError("npm is not on PATH: install Node.js with npm first")
     command = [program, "install", "--no-audit", "--no-fund", "--loglevel=error", spec]
-    settings: dict[str, Any] = {"cwd": folder, "env": environment(name)}
+    path = os.environ.get("PATH", "")
+    env = {**os.environ, "PATH": f"{node}{os.pathsep}{path}" if node else path}
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT, check=False, **settings
-    )
+        command, cwd=folder, env=env, timeout=TIMEOUT, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
     if done.returncode:
         words = (done.stderr or done.stdout)[-1500:]
         raise HostProgramError(f"npm could not install {spec}:\n{words}")
-
-
-def environment(name: str) -> dict[str, str]:
-    """npm's environment: the pinned Node first on PATH, once that is there itself."""
-    if name == "node":
-        return dict(os.environ)
-    return {**os.environ, "PATH": f"{node_bin()}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 
 def main(names: list[str]) -> int:
