@@ -23,7 +23,7 @@ from claude_mem_core.types import Trust
 ENOUGH = 3.0
 PER_STEP = 2
 LONGEST = 200
-FILE_LINES = 3_000
+FILE_LINES = 4_000  # lines of files that are looked at in one turn
 HIT = re.compile(r"^([^\s:]+\.\w+):(\d+)[:-]\s*(.*)$")
 ROW = re.compile(r"^([0-9a-f]{7,12})\s+(.+)$")
 STAMP = re.compile(
@@ -218,21 +218,22 @@ def _spread_out(
 def _candidates(turn: Turn, keys: set[str]) -> Iterator[_Candidate]:
     runs = {r.index: r for r in turn.runs}
     edited = {f.path for f in turn.changed}
+    most = max(40, FILE_LINES // max(1, sum(s.act is Act.READ for s in turn.steps)))
     for step in turn.steps:
         if step.agent or step.interrupted:
             continue
         if step.index in runs:
-            yield from _of_run(turn, step)
+            yield from _of_run(turn, runs[step.index])
         elif step.act is Act.READ and not step.failed and step.path not in edited:
-            yield from _of_file(step, keys)
+            yield from _of_file(step, keys, most)
         elif step.act is Act.SEARCH and not step.failed:
             yield from _of_hits(step, edited)
         elif step.act in (Act.ASK, Act.FETCH) and not step.failed:
             yield from _of_answer(step)
 
 
-def _of_run(turn: Turn, step: Step) -> Iterator[_Candidate]:
-    run = next(r for r in turn.runs if r.index == step.index)
+def _of_run(turn: Turn, run: Run) -> Iterator[_Candidate]:
+    step = run.step
     if (
         (run.sort in PROOF and not run.measures)
         or run.sort in UNASKED
@@ -297,13 +298,12 @@ def _source(run: Run) -> str:
 
 def _before_change(turn: Turn, step: Step) -> bool:
     """Whether a lasting change followed soon: the step may have shown the way."""
-    lasting = {h.first for f in turn.changed for h in f.hunks}
-    return any(step.index < at <= step.index + 2 for at in lasting)
+    return step.index + 1 in turn.lasting or step.index + 2 in turn.lasting
 
 
-def _of_file(step: Step, keys: set[str]) -> Iterator[_Candidate]:
+def _of_file(step: Step, keys: set[str], most: int) -> Iterator[_Candidate]:
     prose = bool(PROSE.search(step.path))
-    for line in step.text.split("\n")[:FILE_LINES]:
+    for line in step.text.split("\n", most)[:most]:
         found = {n.casefold() for n in names(line)} if line.strip() else set()
         if found & keys and code.weight(line) > 1 and not (prose and is_order(line)):
             remark = code.comment(line)

@@ -43,8 +43,10 @@ def _is_finding(turn: Turn) -> bool:
 
 def _decides(turn: Turn) -> bool:
     recorded = any(RECORD.search(f.path) for f in turn.changed)
-    return recorded or bool(phrases.VERDICT.search(turn.answer)) or bool(
-        phrases.CHOICE.search(turn.prompt) and phrases.DECIDE.search(turn.answer)
+    return (
+        recorded
+        or bool(phrases.VERDICT.search(turn.answer))
+        or bool(phrases.CHOICE.search(turn.prompt) and phrases.DECIDE.search(turn.answer))
     )
 
 

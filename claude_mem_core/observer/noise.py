@@ -8,12 +8,9 @@ from collections import Counter
 from claude_mem_core.observer.text import plain
 
 MANY = 8  # lines of one shape from which they are a listing or a log, not a result
-LONGEST = 2_000  # characters of one line that are looked at
-MOST_LINES = 20_000
+LONGEST = 400  # characters of one line that are looked at
+MOST_LINES = 4_000
 
-TOKEN = re.compile(r"\w+")
-RUN = re.compile(r"w(?:[-. ,|]+w)+")
-BLANKS = re.compile(r"[ \t]+")
 
 # Headers and progress that come too seldom to be seen by their number.
 KNOWN = re.compile(
@@ -40,7 +37,6 @@ HEADING = re.compile(
     r"^\s*(?:={3,}|_{3,}|-{3,}|\*{3,})[^0-9]*(?:\d[^ ]*)?[^0-9]*(?:={3,}|_{3,}|-{3,}|\*{3,})\s*$"
 )
 COUNTS = re.compile(r"\b(?:passed|failed|failures?|errors?)\b")
-QUIET_LEVELS = {"INFO", "DEBUG", "TRACE", "NOTICE", "VERBOSE"}
 # What stays even when there are many of it.
 LOUD = re.compile(
     r"(?i)\b(?:error|fatal|panic\w*|exception|critical|failed|failure|traceback|fehler|erro)\b|エラー|失敗"
@@ -50,28 +46,45 @@ KEEP_LOUD = 3
 
 def shape(line: str) -> str:
     """The mould of a line: words and numbers replaced, punctuation kept."""
-    text = TOKEN.sub(_kind, line[:LONGEST])
-    return RUN.sub("w", BLANKS.sub(" ", text)).strip()
+    text = line[:LONGEST].translate(LETTERS)
+    for pattern, mark in _MOULD:
+        text = pattern.sub(mark, text)
+    return text.strip()
 
 
-def _kind(match: re.Match[str]) -> str:
-    token = match.group()
-    if any(c.isdigit() for c in token):
-        return "0"
-    if token.isupper() and len(token) > 2 and token not in QUIET_LEVELS:
-        return token
-    return "w"
+LETTERS = str.maketrans(
+    {
+        **{c: "w" for c in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"},
+        **{c: "0" for c in "123456789"},
+    }
+)
+# Each is linear: runs first, then what they are made of.
+_MOULD: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"w+"), "w"),
+    (re.compile(r"0+"), "0"),
+    (re.compile(r"(?:w?0)+w?"), "0"),
+    (re.compile(r"w(?:[-. ,|]+w)+"), "w"),
+    (re.compile(r"[ \t]+"), " "),
+)
 
 
-def telling(text: str) -> list[str]:
-    """The lines of an output that are worth reading, in order, right-stripped."""
-    lines = [line.rstrip() for line in plain(text).split("\n", MOST_LINES)]
-    lines = [line for line in lines if line.strip() and not _known(line)]
+def telling(text: str, most: int = MOST_LINES) -> list[str]:
+    """The lines of an output that are worth reading, in order, right-stripped.
+
+    Of more than `most` lines the middle is not looked at.
+    """
+    lines = [line.rstrip() for line in _ends(plain(text).split("\n"), most)]
+    lines = [line for line in lines if line and not _known(line)]
     if len(lines) < MANY:
         return lines
     shapes = [shape(line) for line in lines]
     counts = Counter(shapes)
     return _rare(lines, shapes, counts)
+
+
+def _ends(lines: list[str], most: int) -> list[str]:
+    """The first third and the last two thirds: results stand at the end."""
+    return lines if len(lines) <= most else [*lines[: most // 3], *lines[-(most - most // 3) :]]
 
 
 def _known(line: str) -> bool:

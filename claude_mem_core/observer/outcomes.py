@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import attrs
 
 from claude_mem_core.observer.commands import PROOF, Job, Sort
-from claude_mem_core.observer.noise import telling
+from claude_mem_core.observer.noise import MOST_LINES, telling
 from claude_mem_core.observer.steps import Step
 from claude_mem_core.observer.text import squash, unique
 
@@ -97,9 +97,9 @@ class Outcome:
         return self.errors[0] if self.errors else ""
 
 
-def outcome(step: Step, job: Job) -> Outcome:
-    """Read the output of a run."""
-    lines = [line for line in telling(step.text) if not EXIT_LINE.match(line.strip())]
+def outcome(step: Step, job: Job, most: int = MOST_LINES) -> Outcome:
+    """Read the output of a run, at most `most` lines of it."""
+    lines = [line for line in telling(step.text, most) if not EXIT_LINE.match(line.strip())]
     lines = _expectations(lines)
     counts = _counts(lines)
     proof = job.sort in PROOF

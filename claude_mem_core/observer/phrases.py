@@ -116,7 +116,9 @@ LASTING = _table(
     r"決して|絶対に|このプロジェクトでは|うちでは|今後は|永远不要|绝不|这个项目|以后都",
 )
 # An answer that opens with a choice.
-VERDICT = _table(r"(?:^|\n)\W*(?:decision|verdict|entscheidung|decisão|decisión|décision|決定|結論|结论|决定)\W*[:：]")
+VERDICT = _table(
+    r"(?:^|\n)\W*(?:decision|verdict|entscheidung|decisão|decisión|décision|決定|結論|结论|决定)\W*[:：]"
+)
 # Nothing but politeness or noise.
 PLEASANTRY = _table(
     r"^\W*(?:you'?re welcome|thanks?(?: you)?|no problem|glad (?:to|it)|happy to help|any time|anytime|sure|ok(?:ay)?|done|great|good|fixed|yes|no|all (?:set|done|good)|perfect|hi|hello)\W*$",

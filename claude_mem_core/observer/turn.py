@@ -21,6 +21,8 @@ from claude_mem_core.types import Batch, EventKind, StoredEvent, Trust
 FIGURES = re.compile(
     r"(?i)(?<![a-z])(?:bench\w*|load(?:test|[_-]test|\.\w+)|perf|profile|timing|hyperfine|wrk|k6|ab)(?![a-z])"
 )
+ALL_LINES = 8_000  # lines of output that are read in one turn
+LEAST_LINES = 60
 INTERRUPTED = re.compile(r"(?m)^Exit code 1(?:30|43)\b|^\s*\^C\s*$")
 # A mistake in what was just written, of no interest once it works.
 SLIP = re.compile(
@@ -104,6 +106,11 @@ class Turn:
         return self.space.changed()
 
     @cached_property
+    def lasting(self) -> set[int]:
+        """The steps whose changes are there at the end."""
+        return {h.first for f in self.changed for h in f.hunks}
+
+    @cached_property
     def attempts(self) -> list[Attempt]:
         """What was tried and taken back."""
         return self.space.attempts()
@@ -152,7 +159,9 @@ def read(batch: Batch) -> Turn:
     """Read a batch; never raises for odd events."""
     batch = attrs.evolve(batch, root=_root(batch))
     taken = steps(batch.events, batch.root)
-    runs = [_run(s) for s in taken if s.act is Act.RUN and s.command]
+    ran = [s for s in taken if s.act is Act.RUN and s.command]
+    most = max(LEAST_LINES, ALL_LINES // max(1, len(ran)))
+    runs = [_run(s, most) for s in ran]
     prompts = _prompts(batch.events)
     known = {path for o in batch.earlier for path in o.files_modified}
     return Turn(
@@ -172,9 +181,9 @@ def _root(batch: Batch) -> str:
     return batch.root if inside or not cwd else cwd
 
 
-def _run(step: Step) -> Run:
+def _run(step: Step, most: int) -> Run:
     work = job(step.command)
-    result = outcome(step, work)
+    result = outcome(step, work, most)
     broken = bool(INTERRUPTED.search(step.text[:400]) or INTERRUPTED.search(step.text[-400:]))
     return Run(attrs.evolve(step, interrupted=step.interrupted or broken), work, result)
 

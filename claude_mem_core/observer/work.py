@@ -65,7 +65,9 @@ class Work:
     def _explained(self) -> bool:
         """Something was looked into, and the answer gives a reason with names in it."""
         said = [s for s in self.speech.learned if not is_routine(s)]
-        looked = [s for s in self.turn.steps if s.act in LOOKING and not s.failed and not s.agent]
+        looked = [
+            s for s in self.turn.steps if s.act in LOOKING and not s.failed and not s.agent
+        ]
         asked = [r for r in self.turn.runs if r.outcome.ok and r.sort not in QUIET]
         about = {n.casefold() for s in said for n in names(s)}
         return len(about) >= 2 and len(looked) + len(asked) >= 3
