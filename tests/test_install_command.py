@@ -123,6 +123,19 @@ def test_one_that_fails_does_not_stop_the_other(mem: Run, home: Path) -> None:
     assert "claude-mem" in (home / ".kimi-code" / "config.toml").read_text()
 
 
+def test_hosts_without_the_scope_are_left_out(mem: Run, home: Path) -> None:
+    (home / ".kimi-code").mkdir()
+    repo = home / "repo"
+    (repo / ".git").mkdir(parents=True)
+    for command in ("install", "uninstall"):
+        done = mem(command, "--yes", "--scope", "local", cwd=repo)
+        assert done.returncode == 0, done.stdout
+        assert "Kimi" not in done.stdout
+    done = mem("install", "--ide", "kimi", "--scope", "local", cwd=repo)
+    assert done.returncode == 1
+    assert "--scope user" in done.stdout
+
+
 def test_purge_leaves_what_is_not_ours(mem: Run, home: Path) -> None:
     mem("install", "--ide", "claude-code")
     data = home / ".claude-mem"

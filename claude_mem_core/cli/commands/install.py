@@ -83,13 +83,21 @@ def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[
         return chosen(known, args.ide)
     if not (args.yes or args.dry_run or terminal()):
         raise UsageError("nobody can be asked here; name a host with --ide, or say --yes")
-    found = [target for target in known if target.status(setup).detected]
+    found = [target for target in known if _is_here(target, setup)]
     if not found:
         names = ", ".join(target.name for target in known) or "none installed"
         raise UsageError(
             f"no host was found on this machine; name one with --ide (known: {names})"
         )
     return found
+
+
+def _is_here(target: Target, setup: HostSetup) -> bool:
+    """Whether the host is on this machine, and has the scope that is asked for."""
+    try:
+        return target.status(setup).detected
+    except MemError:
+        return False
 
 
 def _may(args: Namespace, courses: Sequence[Course]) -> bool:
