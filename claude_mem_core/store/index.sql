@@ -29,8 +29,10 @@ CREATE VIEW user_prompts_fts AS
   SELECT p.id AS rowid, p.prompt_text, i.memory_index AS user_prompts_fts, i.rank AS rank
   FROM memory_index i JOIN user_prompts p ON p.id = i.rowid - 562949953421312;
 
--- Context queries: newest of a project that one host recorded.
-CREATE INDEX IF NOT EXISTS idx_observations_host
-  ON observations(project_id, platform_source, created_at_epoch DESC, id DESC);
-CREATE INDEX IF NOT EXISTS idx_session_summaries_host
-  ON session_summaries(project_id, platform_source, created_at_epoch DESC, id DESC);
+-- Context queries: the newest of a project that one host recorded and that still hold.
+CREATE INDEX IF NOT EXISTS idx_observations_context
+  ON observations(project_id, platform_source, created_at_epoch DESC, id DESC)
+  WHERE superseded_by IS NULL AND agent_id IS NULL;
+CREATE INDEX IF NOT EXISTS idx_session_summaries_context
+  ON session_summaries(project_id, platform_source, created_at_epoch DESC, id DESC)
+  WHERE superseded_by IS NULL;
