@@ -68,7 +68,7 @@ class Front:
         path: str = scope["path"]
         if path == "/hook" and scope["state"]["local"]:
             await hook_route.until_ready(self.state)
-            await hook_route.answer(scope, receive, send, self.state, self.services)
+            await hook_route.answer(scope, receive, self.state, self.services)
             return
         right = admit(scope, self.state)
         if path in HEALTH:

@@ -6,14 +6,15 @@ import asyncio
 import logging
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from claude_mem_core.errors import MemError
 from claude_mem_core.types import Delivery, Output
 from claude_mem_core.worker.auth import SOCKET_BODY
 from claude_mem_core.worker.body import read_body
-from claude_mem_core.worker.replies import Headers, Receive, Scope, Send
+from claude_mem_core.worker.protocol import answer_at_once
+from claude_mem_core.worker.replies import Headers, Receive, Scope
 from claude_mem_core.worker.spec import Refused
 from claude_mem_core.worker.state import WorkerState
 
@@ -28,7 +29,7 @@ LONGEST = 8192
 
 
 async def answer(
-    scope: Scope, receive: Receive, send: Send, state: WorkerState, services: Services | None
+    scope: Scope, receive: Receive, state: WorkerState, services: Services | None
 ) -> None:
     """Hand one delivery to the pipeline and send back what the hook shall print."""
     if scope["method"] != "POST":
@@ -43,7 +44,8 @@ async def answer(
         state.notes["hook"] = str(error)[:300]
         log.warning("a delivery has to wait: %s", type(error).__name__)
         raise Refused(503, str(error)) from error
-    await _send(send, output)
+    head, out = worded(output)
+    await answer_at_once(scope["state"]["cycle"], head, out)
 
 
 async def until_ready(state: WorkerState) -> None:
@@ -103,16 +105,14 @@ def environment(raw: bytes) -> dict[str, str]:
     return {_unquoted(name): _unquoted(value) for name, _, value in pairs}
 
 
-async def _send(send: Send, output: Output) -> None:
+def worded(output: Output) -> tuple[bytes, bytes]:
+    """Head and body of the answer that carries `output` to the hook."""
     out, err = _encoded(output.stdout), _encoded(output.stderr)
-    headers: list[tuple[bytes, Any]] = [
-        (b"content-length", b"%d" % (len(out) + len(err))),
-        (b"x-mem-exit", b"%d" % output.exit),
-    ]
+    head = b"HTTP/1.1 200 OK\r\ncontent-length: %d\r\nx-mem-exit: %d\r\n"
+    head %= (len(out) + len(err), output.exit)
     if err:
-        headers.append((b"x-mem-stderr", b"%d" % len(err)))
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": out + err})
+        head += b"x-mem-stderr: %d\r\n" % len(err)
+    return head, out + err
 
 
 def _encoded(text: str) -> bytes:

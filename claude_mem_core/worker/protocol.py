@@ -9,7 +9,10 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING, Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol  # noqa: TID253 - the running worker only
+from uvicorn.protocols.http.httptools_impl import (  # noqa: TID253 - the running worker only
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from claude_mem_core.worker.replies import BAD_REQUEST
 from claude_mem_core.worker.sockets import is_ours
@@ -20,6 +23,24 @@ if TYPE_CHECKING:
 TCP_CONNECTIONS = 64
 HEAD_S = 5.0
 HEAD_BYTES = 65_536
+
+
+async def answer_at_once(cycle: RequestResponseCycle, head: bytes, body: bytes) -> None:
+    """Send a whole answer in one piece; head and body apart cost a second system call.
+
+    `head` is the status line and the headers, each with its line end.
+    """
+    if cycle.flow.write_paused and not cycle.disconnected:
+        await cycle.flow.drain()
+    if cycle.disconnected:
+        return
+    cycle.response_started = cycle.response_complete = True
+    cycle.message_event.set()
+    end = b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n"
+    cycle.transport.write(head + end + body)
+    if not cycle.keep_alive:
+        cycle.transport.close()
+    cycle.on_response()
 
 
 class Protocol(HttpToolsProtocol):
@@ -80,6 +101,7 @@ class Protocol(HttpToolsProtocol):
         self._head_done()
         self.scope["state"]["target"] = self.url
         super().on_headers_complete()
+        self.scope["state"]["cycle"] = self.cycle
 
     def _await_head(self) -> None:
         if self._head_timer is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -149,6 +150,9 @@ async def _guarded(loop: Coroutine[Any, Any, None]) -> None:
 def _settled(state: WorkerState, services: Services) -> None:
     """What can wait until requests are answered."""
     hardening.forbid_tracing()
+    # What is loaded stays; collections look at what events leave behind, less often.
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
     if not state.foreground:
         _leave_terminal()
     state.note("hook", edge.began(state.paths))
