@@ -15,6 +15,7 @@ from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
+from claude_mem_core.pipeline.told import Told
 from claude_mem_core.plugins.calls import call_async, describe
 from claude_mem_core.store import journal
 from claude_mem_core.types import Answer, Delivery, Event, EventKind, Output
@@ -36,6 +37,7 @@ class Deliverer:
         loop: ObserveLoop,
         late: LateAnswers,
         indexer: Indexer,
+        told: Told,
     ) -> None:
         self._adapters = adapters
         self._recorder = recorder
@@ -43,6 +45,7 @@ class Deliverer:
         self._loop = loop
         self._late = late
         self._indexer = indexer
+        self._told = told
         self.refused = 0
 
     async def handle(self, delivery: Delivery) -> Output:
@@ -104,6 +107,7 @@ class Deliverer:
     def _after(
         self, host: OpenHost, delivery: Delivery, event: Event, receipt: journal.Receipt
     ) -> None:
+        self._told.of(event, receipt)
         if event.kind in WAKING:
             self._loop.wake()
         elif event.kind is EventKind.PROMPT_SENT:

@@ -7,7 +7,7 @@ import logging
 import anyio
 import anyio.to_thread
 
-from claude_mem_core.plugins.calls import call_sync
+from claude_mem_core.plugins.calls import call_async, call_sync, describe
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store
@@ -51,7 +51,9 @@ class Indexer:
     async def run(self) -> None:
         """Feed until cancelled."""
         while True:
-            await self.catch_up()
+            outcome = await call_async("indexing", self.catch_up)
+            if outcome.error is not None:
+                log.error("indexing paused: %s", describe(outcome.error))
             with anyio.move_on_after(SWEEP_S):
                 await self._wake.wait()
             self._wake = anyio.Event()
@@ -73,7 +75,7 @@ class Indexer:
         self.faults.pop(name, None)
 
     def _fault(self, name: str, error: BaseException) -> None:
-        text = f"{type(error).__name__}: {error}"[:300]
+        text = describe(error)
         if self.faults.get(name) != text:
             log.error("search backend %s: %s", name, text)
         self.faults[name] = text

@@ -7,7 +7,7 @@ ended; a slow sweep catches what no event announces (idle turns, expired leases)
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 import anyio
 import apsw
@@ -17,7 +17,7 @@ from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.clean_reply import cleaned
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.record import Cleaners
-from claude_mem_core.plugins.calls import Outcome, call_async
+from claude_mem_core.plugins.calls import Outcome, call_async, describe
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store, journal, memories, queue
@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 LEASE_MS = 300_000
 IDLE_MS = 120_000
 SWEEP_S = 5.0
+PAUSE_S = 2.0
 SESSIONS = 4
 CLAIM = 32
 BUILTIN = "builtin"
@@ -64,6 +65,8 @@ class ObserveLoop:
         self._force = False
         self._observers: dict[str, Observer] = {}
         self._round = anyio.Lock()
+        self._rested = anyio.Event()
+        self._asked = self._served = 0
         self.busy = 0
 
     def wake(self, *, force: bool = False) -> None:
@@ -72,16 +75,20 @@ class ObserveLoop:
         self._wake.set()
 
     async def run(self) -> None:
-        """Work until cancelled."""
-        await self._store.awrite(lambda conn: queue.resume(conn, now_ms()))
+        """Work until cancelled; a fault of the store is logged and outlived."""
+        await self._outlived(self._resume)
         while True:
             with anyio.move_on_after(SWEEP_S):
                 await self._wake.wait()
             self._wake = anyio.Event()
+            asked = self._asked
             force, self._force = self._force, False
-            await self.drain(force=force)
+            await self._outlived(self.drain, force)
+            self._served = asked
+            self._rested.set()
+            self._rested = anyio.Event()
 
-    async def drain(self, *, force: bool = False) -> int:
+    async def drain(self, force: bool = False) -> int:
         """Do all work that is ready; return how many turns were done."""
         done = 0
         async with self._round:
@@ -91,9 +98,25 @@ class ObserveLoop:
         return done
 
     async def settle(self, seconds: float) -> None:
-        """Wait, for at most `seconds`, until what is ready has been done."""
+        """Wait, for at most `seconds`, until what is ready now has been done.
+
+        The work itself is never cut off: a cancelled claim would wait for its lease.
+        """
+        self._asked += 1
+        mine = self._asked
+        self.wake()
         with anyio.move_on_after(seconds):
-            await self.drain()
+            while self._served < mine:
+                await self._rested.wait()
+
+    async def _resume(self) -> int:
+        return await self._store.awrite(lambda conn: queue.resume(conn, now_ms()))
+
+    async def _outlived(self, work: Callable[..., Awaitable[int]], *args: bool) -> None:
+        outcome = await call_async("observing", work, *args)
+        if outcome.error is not None:
+            log.error("observing paused: %s", describe(outcome.error))
+            await anyio.sleep(PAUSE_S)
 
     async def aclose(self) -> None:
         """Close the observers that were opened."""

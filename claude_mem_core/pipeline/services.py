@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 import anyio
@@ -19,9 +20,13 @@ from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Cleaners, Recorder
+from claude_mem_core.pipeline.told import Told, tell
+from claude_mem_core.plugins.calls import call_async, describe
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store, meta
+
+log = logging.getLogger(__name__)
 
 
 @attrs.define
@@ -62,6 +67,7 @@ async def open_services(paths: Paths, *, machine_env: bool = False) -> AsyncIter
             try:
                 yield services
             finally:
+                tell(registry, "mem_stopped")
                 tasks.cancel_scope.cancel()
         await services.loop.aclose()
     finally:
@@ -72,6 +78,7 @@ def _assemble(
     paths: Paths, settings: SettingsSource, registry: Registry, store: Store, tasks: TaskGroup
 ) -> Services:
     bus = Bus()
+    start = _starter(tasks)
     fence_id = store.write(meta.fence_id).result()
     cleaners = Cleaners(registry, fence_id)
     indexer = Indexer(store, registry, settings)
@@ -95,7 +102,7 @@ def _assemble(
         registry=registry,
         paths=paths,
     )
-    late = LateAnswers(recorder.fill_answer, tasks.start_soon, loop.wake)
+    late = LateAnswers(recorder.fill_answer, start, loop.wake)
     adapters = Adapters(registry)
     deliverer = Deliverer(
         adapters=adapters,
@@ -104,6 +111,7 @@ def _assemble(
         loop=loop,
         late=late,
         indexer=indexer,
+        told=Told(registry, store, start, loop.settle),
     )
     return Services(
         paths=paths,
@@ -121,3 +129,17 @@ def _assemble(
         deliverer=deliverer,
         tasks=tasks,
     )
+
+
+def _starter(tasks: TaskGroup) -> Callable[..., None]:
+    """Starts small tasks beside the answers; one that breaks is logged, no more."""
+
+    async def outlived(work: Callable[..., Awaitable[None]], *args: object) -> None:
+        outcome = await call_async(work.__name__, work, *args)
+        if outcome.error is not None:
+            log.error("%s: %s", outcome.plugin.lstrip("_"), describe(outcome.error))
+
+    def start(work: Callable[..., Awaitable[None]], *args: object) -> None:
+        tasks.start_soon(outlived, work, *args)
+
+    return start
