@@ -209,16 +209,18 @@ def test_a_damaged_database_names_the_remedy_and_stays(path: Path, how: str) -> 
     assert digests(path.parent) == before
 
 
+def read_everything(path: Path) -> None:
+    with opened(path) as home:
+        for (table,) in home.rows("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'"):
+            home.rows(f"SELECT * FROM {table}")
+        home.rows("PRAGMA integrity_check")
+
+
 def test_damage_in_the_middle_is_found_where_it_is_touched(path: Path) -> None:
     fill(path)
     damage(path, "middle")
-    with pytest.raises(StoreDamaged, match="mem db repair"), opened(path) as home:
-        home.rows("SELECT * FROM tool_uses")
-        home.rows("PRAGMA integrity_check")
-        for table in ("events", "user_prompts", "sdk_sessions", "deliveries", "counters"):
-            home.rows(f"SELECT * FROM {table}")
-        home.prompt("one more")
-        pytest.skip("the damage hit free pages")
+    with pytest.raises(StoreDamaged, match="mem db repair"):
+        read_everything(path)
 
 
 @pytest.mark.parametrize("how", ["wal-garbage", "wal-lost", "index-broken"])

@@ -14,7 +14,7 @@ import apsw
 
 from claude_mem_core.store import connect, identity, migrations, readers, shape
 from claude_mem_core.store.faults import fault
-from claude_mem_core.store.writer import Job, Writer
+from claude_mem_core.store.writer import Job, Writer, put_aside
 
 T = TypeVar("T")
 Fn = Callable[[apsw.Connection], T]
@@ -87,7 +87,7 @@ class Store:
 def ready(path: Path) -> apsw.Connection:
     """The writing connection of a file that is ours and up to date."""
     if not os.path.lexists(path):
-        _put_aside(path)
+        put_aside(path)
         create(path)
     identity.check(path, migrations.VERSION)
     _private(path)
@@ -114,14 +114,6 @@ def create(path: Path) -> None:
         _publish(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-def _put_aside(path: Path) -> None:
-    """A log without its database would be taken for the new one's, so it goes elsewhere."""
-    for end in ("-wal", "-shm"):
-        left = path.with_name(path.name + end)
-        if os.path.lexists(left):
-            os.replace(left, path.with_name(f"{path.name}.{time.time_ns()}{end}.left"))
 
 
 def _publish(partial: Path, path: Path) -> None:

@@ -12,6 +12,7 @@ import asyncio
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from pathlib import Path
@@ -53,8 +54,8 @@ class BatchLost(Exception):
 class Writer:
     """Owns the writing connection.
 
-    `open_` makes it, and again when it broke or when another file has taken the name;
-    before that, `let_go` is called, so that nobody holds the old file open.
+    `open_` makes it, and again when it broke or when another file has taken the name. In
+    the latter case `let_go` is called first, so that nobody else holds the old file open.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Writer:
         self._open = open_
         self._let_go = let_go
         self._conn: apsw.Connection | None = open_()
-        self._file = _which(path)
+        self._file, self._log = _which(path), _which(log_of(path))
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._closing = False
         self._lock = threading.Lock()
@@ -130,13 +131,33 @@ class Writer:
     def _begun(self) -> apsw.Connection:
         """The connection, in a transaction; opened again if need be."""
         if self._conn is not None and _which(self._path) != self._file:
-            self._drop()
+            self._leave()
         if self._conn is None:
-            self._let_go()
             self._conn = self._open()
-            self._file = _which(self._path)
+            self._file, self._log = _which(self._path), _which(log_of(self._path))
         self._conn.execute("BEGIN IMMEDIATE")
         return self._conn
+
+    def _leave(self) -> None:
+        """Let go of a file that lost its name, its log merged into it.
+
+        SQLite leaves the log of such a file lying there, for the next file to take it for
+        its own. So it goes, unless something in it could not be merged.
+        """
+        self._let_go()
+        merged = self._merged()
+        self._drop()
+        if _which(log_of(self._path)) == self._log:
+            put_aside(self._path, worthless=merged)
+
+    def _merged(self) -> bool:
+        """Merge the log into the file; whether all of it was."""
+        try:
+            assert self._conn is not None
+            pages, done = self._conn.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
+        except apsw.Error:
+            return False
+        return pages == done
 
     def _transaction(self, conn: apsw.Connection, batch: Sequence[Job]) -> list[Outcome]:
         try:
@@ -182,6 +203,21 @@ class Writer:
         if isinstance(error, apsw.Error | OSError):
             return fault(error, self._path)
         return error
+
+
+def log_of(path: Path) -> Path:
+    """The write-ahead log of the database at `path`."""
+    return path.with_name(f"{path.name}-wal")
+
+
+def put_aside(path: Path, *, worthless: bool = False) -> None:
+    """Rename a log that is without its database: the next one would take it for its own."""
+    log = log_of(path)
+    path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
+    if worthless:
+        log.unlink(missing_ok=True)
+    elif os.path.lexists(log):
+        os.replace(log, log.with_name(f"{log.name}.{time.time_ns()}.left"))
 
 
 def _which(path: Path) -> tuple[int, int]:
