@@ -20,13 +20,15 @@ from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.store import Store, journal, projects
-from claude_mem_core.types import Answer, Event, EventKind, StartSource
+from claude_mem_core.types import Answer, Block, Event, EventKind, Query, StartSource
 
 if TYPE_CHECKING:
     from claude_mem_core.recall.context import ContextRequest, ContextText
 
 log = logging.getLogger(__name__)
 
+# Kinds that lead to a context later, also where the host takes none at that point.
+ASKING = {EventKind.SESSION_STARTED, EventKind.COMPACTED}
 SETTLE_S = 1.0  # the last session's turn may just have ended
 
 
@@ -60,6 +62,9 @@ class Answers:
         self._recorder = recorder
         self._loop = loop
         self._fence_id = fence_id
+        self._registry = registry
+        # Sessions that get their context at the next prompt, and why.
+        self._due: dict[int, StartSource] = {}
         self.notices = Notices(paths=paths, registry=registry, settings=settings, store=store)
 
     async def to(
@@ -71,18 +76,17 @@ class Answers:
     ) -> Answer:
         """The answer to `event`, within what the host can take."""
         answer = Answer(kind=event.kind, host_event=event.host_event)
-        if (
-            event.kind not in host.record.injects_at
-            and event.kind is not EventKind.SESSION_STARTED
-        ):
+        if event.kind not in host.record.injects_at and event.kind not in ASKING:
             return answer
         asked = self._asked(event, host, receipt)
         if excluded(asked.place, event.cwd, asked.settings):
             return answer
         if event.kind is EventKind.SESSION_STARTED:
             return await self._session(asked, answer)
+        if event.kind is EventKind.COMPACTED:
+            self._due[asked.session_db_id] = StartSource.COMPACT
         if event.kind is EventKind.PROMPT_SENT:
-            return await self._prompt(asked, answer, receipt)
+            return await self._prompt(asked, answer)
         if (
             event.kind is EventKind.TOOL_STARTING
             and env.get("CLAUDE_MEM_DISABLE_FILE_CONTEXT") != "1"
@@ -97,23 +101,25 @@ class Answers:
 
     async def _session(self, asked: Asked, answer: Answer) -> Answer:
         notice = await self.notices.for_session(asked.place)
+        source = asked.event.source or StartSource.STARTUP
         if EventKind.SESSION_STARTED not in asked.host.record.injects_at:
+            self._due[asked.session_db_id] = source
             return attrs.evolve(answer, notice=notice)
         await self._loop.settle(SETTLE_S)
-        source = asked.event.source or StartSource.STARTUP
         return attrs.evolve(answer, context=await self._context(asked, source), notice=notice)
 
-    async def _prompt(
-        self, asked: Asked, answer: Answer, receipt: journal.Receipt | None
-    ) -> Answer:
-        """Hosts that inject only at the prompt get the context at a session's first."""
-        if EventKind.SESSION_STARTED in asked.host.record.injects_at or receipt is None:
+    async def _prompt(self, asked: Asked, answer: Answer) -> Answer:
+        """Hosts that inject only at the prompt get it at the first one after a start."""
+        if EventKind.SESSION_STARTED in asked.host.record.injects_at:
             return answer
-        session = receipt.session_db_id
-        if await self._store.aread(lambda conn: given.context_given(conn, session)):
-            return answer
+        session = asked.session_db_id
+        source = self._due.pop(session, None)
+        if source is None:
+            if await self._store.aread(lambda conn: given.context_given(conn, session)):
+                return answer
+            source = StartSource.STARTUP
         await self._loop.settle(SETTLE_S)
-        return attrs.evolve(answer, context=await self._context(asked, StartSource.STARTUP))
+        return attrs.evolve(answer, context=await self._context(asked, source))
 
     async def _context(self, asked: Asked, source: StartSource) -> str:
         if asked.place.kind == "general":
@@ -130,7 +136,16 @@ class Answers:
         project = projects.known(conn, asked.place)
         ids = projects.find(conn, project.id) if project else []
         label = project.label if project else asked.place.label
-        return session_context(conn, self._request(asked, source, label, ids), asked.settings)
+        request = self._request(asked, source, label, ids)
+        return session_context(conn, request, asked.settings)
+
+    def _blocks(self, label: str) -> tuple[Block, ...]:
+        """What plugins offer for the context; theirs is missing where they fail."""
+        outcomes = self._registry.call(
+            "mem_context_blocks", project=label, query=Query(project=label)
+        )
+        found = (o.value for o in outcomes if o.error is None and o.value is not None)
+        return tuple(b for blocks in found for b in blocks if isinstance(b, Block))
 
     def _request(
         self, asked: Asked, source: StartSource, label: str, ids: Sequence[int]
@@ -146,7 +161,7 @@ class Answers:
             char_limit=asked.host.record.context_chars,
             now_ms=now_ms(),
             fence_id=self._fence_id,
-            notices=(),
+            blocks=self._blocks(label),
         )
 
     async def _file(self, asked: Asked) -> str:
