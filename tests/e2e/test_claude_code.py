@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from tests.e2e.agents import ClaudeCode, Place
 
 pytestmark = [pytest.mark.real_host, pytest.mark.slow, pytest.mark.timeout(600)]
 
-FENCE = "claude-mem-context"
+FENCED = re.compile("<claude-mem-context.*?</claude-mem-context>", re.DOTALL)
 ANSWER = "The cart now charges 19 % tax: 1.9 was a slip for 1.19 in cart.py."
 
 
@@ -75,8 +76,8 @@ def first(claude: ClaudeCode, before: bytes) -> str:
 
 def injected(request: Request) -> str:
     """The text that our hooks brought into a request."""
-    parts = [p for m in request.body["messages"] for p in _texts(m)]
-    return "\n".join(part for part in parts if FENCE in part)
+    texts = [text for message in request.body["messages"] for text in _texts(message)]
+    return "\n".join(block for text in texts for block in FENCED.findall(text))
 
 
 def _texts(message: dict[str, Any]) -> list[str]:
