@@ -13,11 +13,11 @@ import attrs
 
 from claude_mem_core import __version__
 from claude_mem_core.cli.client import WorkerClient
+from claude_mem_core.edge import recorded_environment
 from claude_mem_core.errors import WorkerError
 from claude_mem_core.paths import Paths
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.worker import process, reclaim, recycle
-from claude_mem_core.worker.hardening import clean_environment
 from claude_mem_core.worker.main import Options
 
 START_S = 30.0
@@ -94,7 +94,7 @@ def _launch(paths: Paths, options: Options) -> dict[str, Any]:
     try:
         child = subprocess.Popen(
             options.argv(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=write,
-            env=clean_environment(os.environ), cwd=Path("/"), start_new_session=True,
+            env=recorded_environment(os.environ), cwd=Path("/"), start_new_session=True,
         )  # fmt: skip
         os.close(write)
         return _await(paths, child, read)

@@ -15,10 +15,10 @@ from typing import Any
 
 import attrs
 
+from claude_mem_core.edge import recorded_environment
 from claude_mem_core.errors import WorkerError
 from claude_mem_core.paths import Paths
 from claude_mem_core.worker.ask import Raw, ask
-from claude_mem_core.worker.hardening import clean_environment
 from claude_mem_core.worker.main import Options
 
 GIVE_UP_S = 30.0
@@ -90,7 +90,7 @@ def spawn(
     handle, said = tempfile.mkstemp(dir=paths.data.parent)
     process = subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=handle,
-        env={**clean_environment(os.environ), **(env or {})}, cwd="/", start_new_session=True,
+        env={**recorded_environment(os.environ), **(env or {})}, cwd="/", start_new_session=True,
     )  # fmt: skip
     os.close(handle)
     os.rename(said, _errors(paths, process.pid))

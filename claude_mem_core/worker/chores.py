@@ -20,6 +20,7 @@ from claude_mem_core.worker.state import WorkerState
 
 if TYPE_CHECKING:
     from claude_mem_core.pipeline.services import Services
+    from claude_mem_core.pipeline.spool import DrainResult
     from claude_mem_core.types import Delivery, Output
 
 log = logging.getLogger(__name__)
@@ -91,20 +92,29 @@ async def drain_spool(state: WorkerState, services: Services) -> None:
     while True:
         if _has_entries(state.paths.spool):
             try:
-                result = await drain(state.paths, handle)
-                state.spooled["drained"] = state.spooled.get("drained", 0) + result.taken
-                state.notes.pop("spool", None)
+                _drained(state, services, await drain(state.paths, handle))
             except (MemError, OSError) as error:
-                state.notes["spool"] = str(error)[:300]
+                state.note("spool", str(error))
         with suppress(TimeoutError):
             await asyncio.wait_for(state.spool_hint.wait(), SPOOL_S)
         state.spool_hint.clear()
 
 
+def _drained(state: WorkerState, services: Services, result: DrainResult) -> None:
+    """Count what was taken in; many at once mean that the worker had been down."""
+    state.spooled["drained"] = state.spooled.get("drained", 0) + result.taken
+    waiting = f"{result.kept} events can't be taken in yet; see `mem logs`"
+    state.note("spool", waiting if result.kept else None)
+    threshold = int(services.settings.current()["CLAUDE_MEM_HOOK_FAIL_LOUD_THRESHOLD"])
+    if result.taken >= threshold:
+        services.answers.notices.outage += result.taken
+
+
 def _has_entries(folder: Path) -> bool:
+    """Whether anything lies there, a record that its hook did not finish included."""
     try:
         with os.scandir(folder) as entries:
-            return any(entry.name.endswith(".ev") for entry in entries)
+            return any(entry.name != "rejected" for entry in entries)
     except OSError:
         return False
 

@@ -1,24 +1,11 @@
-"""What the worker does to itself first: modes, core dumps, a known environment."""
+"""What the worker does to itself first: modes, core dumps, who may look into it."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
 
-# All that a worker gets from whoever starts it. A repository can set anything else in
-# the environment of its agent; none of that may steer the worker.
-KEPT = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR")
-KEPT_WINDOWS = ("SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP")
 PR_SET_DUMPABLE = 4
-
-
-def clean_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The part of `environ` that a worker may be started with."""
-    names = KEPT + (KEPT_WINDOWS if sys.platform == "win32" else ())
-    kept = {name: environ[name] for name in names if name in environ}
-    xdg = {k: v for k, v in environ.items() if k.startswith("XDG_")}
-    return kept | xdg
 
 
 def protect() -> None:

@@ -41,9 +41,10 @@ async def answer(
     try:
         output = await services.deliverer.handle(delivery)
     except MemError as error:
-        state.notes["hook"] = str(error)[:300]
+        state.note("hook", str(error))
         log.warning("a delivery has to wait: %s", type(error).__name__)
         raise Refused(503, str(error)) from error
+    state.note("hook", None)
     head, out = worded(output)
     await answer_at_once(scope["state"]["cycle"], head, out)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
+from claude_mem_core import edge
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.store import counters, fetch, queue
 from claude_mem_core.worker.health import health
@@ -33,7 +34,8 @@ async def state_of(call: Call) -> dict[str, Any]:
         "database": database(services.paths.database),
         "plugins": plugins(services.registry),
         "settings": settings_state(settings),
-        "spool": {**spool_counts(services.paths.spool), **call.worker.spooled},
+        "spool": {**call.worker.spooled, **spool_counts(services.paths.spool)},
+        "lost": edge.lost(services.paths),
         "indexes": {"backends": list(services.indexer.backends), "faults": services.indexer.faults},
         "tcp": {"port": call.worker.tcp.port, "note": call.worker.tcp.note},
     }

@@ -103,7 +103,7 @@ async def open_tcp(server: WorkerServer, state: WorkerState, listener: socket.so
     await server.add(listener)
     write_private(state.paths.port, f"{state.tcp.port}\n".encode())
     if state.tcp.note:
-        state.notes["port"] = state.tcp.note
+        state.note("port", state.tcp.note)
     log.info("listening on port %s", state.tcp.port)
 
 

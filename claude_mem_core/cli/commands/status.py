@@ -45,6 +45,7 @@ def state(paths: Paths) -> dict[str, Any]:
 
 
 def _from_disk(paths: Paths, trouble: str | None) -> dict[str, Any]:
+    from claude_mem_core import edge
     from claude_mem_core.settings import SettingsSource
     from claude_mem_core.worker import process, report
 
@@ -57,6 +58,7 @@ def _from_disk(paths: Paths, trouble: str | None) -> dict[str, Any]:
         "database": report.database(paths.database),
         "settings": report.settings_state(settings),
         "spool": report.spool_counts(paths.spool),
+        "lost": edge.lost(paths),
     }
 
 
@@ -114,6 +116,8 @@ def _counted(counts: dict[str, int]) -> str:
 
 
 def _trouble(found: dict[str, Any]) -> Iterator[str]:
+    if found["lost"]:
+        yield f"! {found['lost']} events were lost: hooks could not write them to disk"
     for topic, text in found.get("notes", {}).items():
         yield f"! {topic}: {text}"
     for plugin in found.get("plugins", ()):
