@@ -196,10 +196,12 @@ def judged(sources: Path) -> tuple[int, list[str]]:
     return done.returncode, broken
 
 
+@pytest.mark.slow
 def test_the_contracts_are_kept(sources: Path) -> None:
     assert judged(sources) == (0, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "line", "name"), SIN.values(), ids=SIN.keys())
 def test_a_contract_bites(sources: Path, file: str, line: str, name: str) -> None:
     """Each sin is written into the copy, the linter names the contract, it is taken out."""

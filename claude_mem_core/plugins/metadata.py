@@ -44,7 +44,16 @@ def describe(found: Distribution) -> Package:
     """Name, version, digest and origin of an installed distribution."""
     record = found.read_text("RECORD")
     digest = hashlib.sha256(record.encode()).hexdigest() if record else ""
-    return Package(normal(found.metadata["Name"]), found.version, digest, origin(found))
+    name, version = normal(_field(found, "Name")), _field(found, "Version")
+    return Package(name, version, digest, origin(found))
+
+
+def _field(found: Distribution, name: str) -> str:
+    """Not `metadata[name]`, which warns from Python 3.12 on when there is none."""
+    values: list[str] = found.metadata.get_all(name) or []
+    if not values or not values[0]:
+        raise ValueError(f"no {name}")
+    return values[0]
 
 
 def normal(name: str) -> str:

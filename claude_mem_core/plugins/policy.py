@@ -7,14 +7,20 @@ policy loads no third-party plugin at all.
 
 from __future__ import annotations
 
+import base64
+import csv
+import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from claude_mem_core.plugins.entry import Package
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 
 @attrs.frozen
@@ -93,21 +99,21 @@ def _strict_fault(policy: Policy, package: Package) -> str:
 
 def changed_file(package: Package) -> str:
     """The first file of a package that differs from its RECORD; empty when none does."""
-    import importlib.metadata
+    from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        files = importlib.metadata.distribution(package.name).files or []
-        return next((str(file) for file in files if not _as_recorded(file)), "")
-    except (OSError, ValueError, importlib.metadata.PackageNotFoundError) as error:
+        found = distribution(package.name)
+        rows = csv.reader((found.read_text("RECORD") or "").splitlines())
+        return next((row[0] for row in rows if not _as_recorded(found, row)), "")
+    except (OSError, ValueError, IndexError, PackageNotFoundError) as error:
         return f"{type(error).__name__} ({error})"
 
 
-def _as_recorded(file: Any) -> bool:
-    import base64
-    import hashlib
-
-    if file.hash is None:
+def _as_recorded(found: Distribution, row: list[str]) -> bool:
+    """Whether the file of a row of RECORD has the digest that stands there."""
+    name, noted = row[0], row[1]
+    if not noted:
         return True  # RECORD itself and byte code, which is made after unpacking
-    made = hashlib.new(file.hash.mode, file.locate().read_bytes()).digest()
-    recorded: str = file.hash.value
-    return base64.urlsafe_b64encode(made).rstrip(b"=").decode() == recorded
+    kind, _, digest = noted.partition("=")
+    made = hashlib.new(kind, Path(str(found.locate_file(name))).read_bytes()).digest()
+    return base64.urlsafe_b64encode(made).rstrip(b"=").decode() == digest
