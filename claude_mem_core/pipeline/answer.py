@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import apsw
 import attrs
@@ -18,12 +17,10 @@ from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
+from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.store import Store, journal, projects
 from claude_mem_core.types import Answer, Block, Event, EventKind, Query, StartSource
-
-if TYPE_CHECKING:
-    from claude_mem_core.recall.context import ContextRequest, ContextText
 
 log = logging.getLogger(__name__)
 
@@ -131,8 +128,6 @@ class Answers:
         return made.text
 
     def _made(self, conn: apsw.Connection, asked: Asked, source: StartSource) -> ContextText:
-        from claude_mem_core.recall.context import session_context
-
         project = projects.known(conn, asked.place)
         ids = projects.find(conn, project.id) if project else []
         label = project.label if project else asked.place.label
@@ -150,8 +145,6 @@ class Answers:
     def _request(
         self, asked: Asked, source: StartSource, label: str, ids: Sequence[int]
     ) -> ContextRequest:
-        from claude_mem_core.recall.context import ContextRequest
-
         return ContextRequest(
             project_ids=tuple(ids),
             label=label,
