@@ -144,6 +144,8 @@ CREATE TABLE observations (
 );
 -- Page and context queries: newest of a project, of all; keyset by (created, id).
 CREATE INDEX idx_observations_project ON observations(project_id, created_at_epoch DESC, id DESC);
+CREATE INDEX idx_observations_host
+  ON observations(project_id, platform_source, created_at_epoch DESC, id DESC);
 CREATE INDEX idx_observations_created_at ON observations(created_at_epoch DESC, id DESC);
 CREATE INDEX idx_observations_session ON observations(session_db_id, id);
 CREATE INDEX idx_observations_project_label ON observations(project);
@@ -204,6 +206,8 @@ CREATE TABLE session_summaries (
 );
 CREATE INDEX idx_session_summaries_project
   ON session_summaries(project_id, created_at_epoch DESC, id DESC);
+CREATE INDEX idx_session_summaries_host
+  ON session_summaries(project_id, platform_source, created_at_epoch DESC, id DESC);
 CREATE INDEX idx_session_summaries_created_at ON session_summaries(created_at_epoch DESC, id DESC);
 CREATE INDEX idx_session_summaries_session ON session_summaries(session_db_id, prompt_number);
 CREATE INDEX idx_session_summaries_memory ON session_summaries(memory_session_id);
