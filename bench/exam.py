@@ -231,6 +231,7 @@ def examine(folder: Path, *, direct: bool = False) -> dict[str, Any]:
 
 
 def main() -> None:
+    """Print the figures."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

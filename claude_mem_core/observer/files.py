@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from claude_mem_core.observer.steps import Edit
+from claude_mem_core.observer.edits import Edit
 
 LARGEST = 400_000  # characters of a file that is followed as a whole
 

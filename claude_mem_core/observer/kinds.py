@@ -6,8 +6,8 @@ import re
 
 from claude_mem_core.observer import phrases
 from claude_mem_core.observer.chains import Chain
-from claude_mem_core.observer.changes import PROSE, TESTS
 from claude_mem_core.observer.files import File
+from claude_mem_core.observer.newtext import PROSE, TESTS
 from claude_mem_core.observer.speech import sentences
 from claude_mem_core.observer.turn import Turn
 

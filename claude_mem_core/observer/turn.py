@@ -11,6 +11,7 @@ import attrs
 from claude_mem_core.observer import writes
 from claude_mem_core.observer.commands import PASSIVE, Job, Sort, job
 from claude_mem_core.observer.files import Attempt, File, Workspace
+from claude_mem_core.observer.labels import label
 from claude_mem_core.observer.outcomes import Outcome, outcome
 from claude_mem_core.observer.paths import without_root
 from claude_mem_core.observer.speech import is_protocol
@@ -49,12 +50,8 @@ class Run:
     @property
     def label(self) -> str:
         """The command for people; of a script typed in place, what it was for."""
-        note = self.step.note
-        return (
-            f"{self.job.label} ({clip(note, 50)})"
-            if note and self.job.label.endswith(" script")
-            else self.job.label
-        )
+        name, note = label(self.job), self.step.note
+        return f"{name} ({clip(note, 50)})" if note and name.endswith(" script") else name
 
     @property
     def measures(self) -> bool:

@@ -6,6 +6,7 @@ import re
 
 from claude_mem_core.observer.commands import Job, Sort
 from claude_mem_core.observer.files import Workspace
+from claude_mem_core.observer.labels import label
 from claude_mem_core.observer.paths import is_inside, is_scratch, relative
 from claude_mem_core.observer.shell import Command
 
@@ -20,7 +21,7 @@ AUTHORS = {"cat", "echo", "printf"}  # what they redirect is written, not an out
 def apply(space: Workspace, job: Job, step: int, root: str, folder: str = "") -> None:
     """Follow the file work of a shell line that went well; it began in `folder`."""
     if job.sort in CHANGERS or (job.sort is Sort.CHECK and FIXES.search(job.line)):
-        space.acted = job.label
+        space.acted = label(job)
     for command in job.commands:
         if command.host:
             continue
@@ -29,7 +30,7 @@ def apply(space: Workspace, job: Job, step: int, root: str, folder: str = "") ->
         elif command.program == "git":
             _git(space, command, step, folder, root)
         else:
-            _plain(space, command, step, _Place(folder, root, job.label))
+            _plain(space, command, step, _Place(folder, root, label(job)))
 
 
 class _Place:
