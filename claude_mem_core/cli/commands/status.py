@@ -20,8 +20,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 when all is well, 1 when the worker is down or something is wrong."""
+    from claude_mem_core.plugins.news import news
+
     paths = Paths(data_dir())
-    found = state(paths)
+    found = {**state(paths), "news": news(paths)}
     if args.json:
         emit_json(found)
     else:
@@ -46,12 +48,15 @@ def state(paths: Paths) -> dict[str, Any]:
 
 def _from_disk(paths: Paths, trouble: str | None) -> dict[str, Any]:
     from claude_mem_core import edge
-    from claude_mem_core.settings import SettingsSource
+    from claude_mem_core.extensions import registry_of
     from claude_mem_core.worker import process, report
 
-    settings = SettingsSource(paths).current()
+    source, registry = registry_of(paths)
+    settings = source.current()
+    fault = registry.recording_fault()
     return {
         "trouble": trouble,
+        "notes": {"recording": fault} if fault else {},
         "lock_held": process.is_held(paths),
         "last_failure": process.last_failure(paths),
         "autostart": bool(settings["CLAUDE_MEM_WORKER_AUTOSTART"]),
@@ -118,6 +123,7 @@ def _counted(counts: dict[str, int]) -> str:
 def _trouble(found: dict[str, Any]) -> Iterator[str]:
     if found["lost"]:
         yield f"! {found['lost']} events were lost: hooks could not write them to disk"
+    yield from (f"* {line}" for line in found["news"])
     for topic, text in found.get("notes", {}).items():
         yield f"! {topic}: {text}"
     for plugin in found.get("plugins", ()):
