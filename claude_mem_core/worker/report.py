@@ -63,6 +63,8 @@ def _hosts(conn: apsw.Connection) -> Iterator[tuple[str, int]]:
 
 def database(path: Path) -> dict[str, Any]:
     """Where the database is and how large."""
+    if not path.exists():
+        return {"path": str(path), "size": 0, "wal": 0, "state": "none yet"}
     try:
         size = path.stat().st_size
         wal = Path(f"{path}-wal")

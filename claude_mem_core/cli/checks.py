@@ -1,0 +1,243 @@
+"""What `mem doctor` looks at, a row for each finding, with the cure for every red one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from claude_mem_core import __version__
+from claude_mem_core.cli.worker_text import ago, size
+from claude_mem_core.errors import MemError
+from claude_mem_core.paths import Paths
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+
+
+@attrs.frozen
+class Row:
+    """One finding. `cure` says what to do; empty when nothing has to be done."""
+
+    topic: str
+    state: str
+    text: str
+    cure: str = ""
+
+
+Check = Callable[[Paths], Iterator[Row]]
+
+
+def rows(paths: Paths) -> Iterator[Row]:
+    """All findings. A check that fails itself is a finding too."""
+    for check in CHECKS:
+        try:
+            yield from check(paths)
+        except MemError as error:
+            yield Row(check.__name__.strip("_").replace("_", " "), FAIL, str(error))
+        except OSError as error:
+            text = error.strerror or type(error).__name__
+            yield Row(check.__name__.strip("_").replace("_", " "), FAIL, text)
+
+
+def _program(paths: Paths) -> Iterator[Row]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Row("program", OK, f"claude-mem {__version__}, Python {version}, {sys.prefix}")
+    yield from _on_path()
+    yield from _foreign_startup_files()
+
+
+def _on_path() -> Iterator[Row]:
+    """Which `mem` a shell would start."""
+    ours = Path(sys.executable).parent / "mem"
+    found = shutil.which("mem")
+    if found is None:
+        cure = f"add {ours.parent} to PATH" if ours.exists() else "pip install claude-mem-core"
+        yield Row("mem command", WARN, "mem is not on PATH", cure)
+    elif ours.exists() and not os.path.samefile(os.path.realpath(found), ours):
+        text = f"another mem comes first on PATH: {found}"
+        yield Row("mem command", WARN, text, f"put {ours.parent} before {Path(found).parent}")
+    else:
+        yield Row("mem command", OK, found)
+
+
+def _foreign_startup_files() -> Iterator[Row]:
+    """`.pth` files run code at every start of the worker."""
+    import sysconfig
+
+    folder = Path(sysconfig.get_paths()["purelib"])
+    known = ("_editable_impl_", "__editable__", "distutils-precedence", "_virtualenv")
+    running = [
+        path.name
+        for path in sorted(folder.glob("*.pth"))
+        if not path.name.startswith(known) and _runs_code(path)
+    ]
+    if running:
+        text = f"run code at each start of Python: {', '.join(running)}"
+        yield Row("environment", WARN, text, f"look at them in {folder}")
+
+
+def _runs_code(path: Path) -> bool:
+    try:
+        lines = path.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    return any(line.startswith(("import ", "import\t")) for line in lines)
+
+
+def _data_directory(paths: Paths) -> Iterator[Row]:
+    from claude_mem_core.files import secure_dir
+
+    if not paths.data.exists() and not paths.data.is_symlink():
+        yield Row("data directory", WARN, f"{paths.data} is not there yet", "mem install")
+        return
+    secure_dir(paths.data)
+    free = shutil.disk_usage(paths.data).free
+    low = free < 200_000_000
+    cure = "make room on the disk" if low else ""
+    yield Row("data directory", WARN if low else OK, f"{paths.data}, {size(free)} free", cure)
+    loose = [p.name for p in paths.data.iterdir() if _is_loose(p)]
+    if loose:
+        yield Row("modes", FAIL, f"others can read {', '.join(sorted(loose)[:5])}", "mem repair")
+
+
+def _is_loose(path: Path) -> bool:
+    state = path.lstat()
+    return not path.is_symlink() and bool(state.st_mode & 0o077)
+
+
+def _settings(paths: Paths) -> Iterator[Row]:
+    from claude_mem_core.settings import SettingsSource
+
+    found = SettingsSource(paths).current()
+    if found.broken:
+        yield Row("settings", FAIL, found.broken, f"mend {paths.settings}")
+    for warning in found.warnings:
+        yield Row("settings", WARN, warning)
+    if not found.broken and not found.warnings:
+        yield Row("settings", OK, str(paths.settings))
+
+
+def _worker(paths: Paths) -> Iterator[Row]:
+    from claude_mem_core.cli.commands.status import state
+
+    found = state(paths)
+    if found["running"]:
+        yield from _running(paths, found)
+    else:
+        yield from _down(paths, found)
+    yield from _left_on_disk(found)
+
+
+def _running(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:
+    same = found["version"] == __version__
+    text = f"pid {found['pid']}, version {found['version']}"
+    yield Row("worker", OK if same else FAIL, text, "" if same else "mem restart")
+    if not found["recording"]:
+        cure = "mend or block the plugin: `mem plugins`"
+        yield Row("recording", FAIL, found["notes"].get("recording", "stopped"), cure)
+    for topic, text in found["notes"].items():
+        if topic != "recording":
+            yield Row(topic, WARN, text, CURES.get(topic, "mem logs"))
+    for name, text in found["indexes"]["faults"].items():
+        yield Row(f"search {name}", FAIL, text, "mem db rebuild-index")
+    failed = found["queue"]["failed"]
+    if failed:
+        yield Row("queue", FAIL, f"{failed} pieces of work failed three times", "mem queue retry")
+
+
+CURES = {"hook": "mem repair", "rules": "mem repair", "spool": "mem logs", "port": ""}
+
+
+def _down(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:
+    from claude_mem_core.worker import identity, reclaim
+
+    failure = found["last_failure"]
+    if found["lock_held"]:
+        process = reclaim.holding(paths) or identity.read(paths.lock)
+        pid = f" (pid {process.pid})" if process else ""
+        text = f"it runs{pid} but gives no answer: {found['trouble'] or 'it is starting'}"
+        yield Row("worker", FAIL, text, "mem restart")
+    elif failure:
+        text = f"the last start failed {ago(failure['at_ms'])}: {failure['text']}"
+        yield Row("worker", FAIL, text, "mend that, then mem start")
+    else:
+        yield Row("worker", WARN, "not running", "mem start")
+
+
+def _left_on_disk(found: dict[str, Any]) -> Iterator[Row]:
+    spool = found["spool"]
+    if spool["rejected"]:
+        text = f"{spool['rejected']} files in it were no records of ours"
+        yield Row("spool", WARN, text, "look into spool/rejected in the data directory")
+    if spool["waiting"] and not found["running"]:
+        yield Row("spool", WARN, f"{spool['waiting']} events wait for the worker", "mem start")
+    if found["lost"]:
+        text = f"hooks could not write {found['lost']} events to disk"
+        yield Row("lost", WARN, text, "make room, mend the rights of the data directory")
+
+
+def _database(paths: Paths) -> Iterator[Row]:
+    from claude_mem_core.cli.commands.verify import accounting
+
+    if not paths.database.exists():
+        yield Row("database", OK, "none yet")
+        return
+    account = accounting(paths)
+    state, cure = (FAIL, "mem db check") if account.off else (OK, "")
+    text = f"{account.accepted} events, {size(paths.database.stat().st_size)}"
+    yield Row("database", state, "; ".join((text, *account.off)), cure)
+
+
+def _hook(paths: Paths) -> Iterator[Row]:
+    from claude_mem_core import edge
+
+    if not paths.hook.exists():
+        yield Row("hook", WARN, "not installed into any host yet", "mem install")
+        return
+    faults = edge.hook_faults(paths)
+    for fault in faults:
+        yield Row("hook", FAIL, fault.partition(":")[0], "mem repair")
+    if not faults:
+        yield Row("hook", OK, str(paths.hook))
+
+
+def _plugins(paths: Paths) -> Iterator[Row]:
+    from claude_mem_core.cli.install.hosts import registry_for
+
+    registry = registry_for(paths)
+    registry.load(None)
+    faulty = [p for p in registry.plugins.values() if p.error]
+    for plugin in faulty:
+        cure = f"mend it, or mem plugins block {plugin.package}"
+        yield Row(f"plugin {plugin.name}", FAIL, f"{plugin.state}: {plugin.error}", cure)
+    if not faulty:
+        yield Row("plugins", OK, f"{len(registry.plugins)} loaded")
+
+
+def _hosts(paths: Paths) -> Iterator[Row]:
+    from claude_mem_core.cli.install.hosts import registry_for, setup_for, targets
+    from claude_mem_core.edge import hook_argv
+
+    setup = setup_for(paths, hook_argv(paths))
+    for target in targets(registry_for(paths)):
+        status = target.status(setup)
+        if not status.detected:
+            continue
+        place = f"{status.version} {status.config}".strip()
+        if not status.installed:
+            cure = f"mem install --ide {target.name}"
+            yield Row(target.title, WARN, f"{place}: our hooks are not in it".strip(), cure)
+        for problem in status.problems:
+            yield Row(target.title, WARN, problem, f"mem install --ide {target.name}")
+        if status.installed and not status.problems:
+            yield Row(target.title, OK, place)
+
+
+CHECKS: tuple[Check, ...] = (
+    _program, _data_directory, _settings, _worker, _database, _hook, _plugins, _hosts,
+)  # fmt: skip
