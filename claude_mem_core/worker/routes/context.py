@@ -1,0 +1,292 @@
+"""What a session is given at its start, to look at and for hosts that fetch it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+import apsw
+
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.projects import Place, excluded, place_of
+from claude_mem_core.recall import context_rows, semantic
+from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
+from claude_mem_core.recall.paint import painted
+from claude_mem_core.recall.records import load, parse_key
+from claude_mem_core.recall.why import why
+from claude_mem_core.store import fetch, projects
+from claude_mem_core.types import DocKind, Host
+from claude_mem_core.worker.routes.rows import worded
+from claude_mem_core.worker.spec import (
+    ANY,
+    INT64,
+    OBJECT,
+    Call,
+    Endpoint,
+    Refused,
+    choice,
+    flag,
+    host_filter,
+    host_name,
+    limit,
+    platform,
+    record,
+    text,
+    words,
+)
+
+if TYPE_CHECKING:
+    from starlette.responses import Response
+
+MOST = 100
+_PLACE = "SELECT key, label, kind FROM projects WHERE id = ?"
+_FULL = {
+    "CLAUDE_MEM_CONTEXT_TOKEN_BUDGET": 100_000,
+    "CLAUDE_MEM_CONTEXT_OBSERVATIONS": 200,
+    "CLAUDE_MEM_CONTEXT_FULL_COUNT": 20,
+}
+
+
+def _plain(text: str) -> Response:
+    from starlette.responses import PlainTextResponse
+
+    return PlainTextResponse(text)
+
+
+def _labels(call: Call) -> list[str]:
+    """The projects asked for, the main one last.
+
+    Raises:
+        Refused: 400 when none is named.
+    """
+    names = [name.strip() for name in call.params.get("projects", ()) if name.strip()]
+    one = (call.params.get("project") or "").strip()
+    names = [*names, one] if one else names
+    if not names and not call.params.get("cwd"):
+        raise Refused(400, "project is required: a label or id, see `mem projects`")
+    return names
+
+
+def _chosen(conn: apsw.Connection, call: Call, names: Sequence[str]) -> tuple[str, list[int]]:
+    """Label and ids of the projects that may be shown."""
+    settings = call.services.settings.current()
+    if not names:
+        place = place_of(call.params["cwd"], settings, "")
+        known = projects.known(conn, place)
+        shut = _shut(place, call.params["cwd"], settings)
+        ids = projects.find(conn, known.id) if known and not shut else []
+        return ("" if shut else known.label if known else place.label), ids
+    ids = []
+    for name in names:
+        ids += [i for i in projects.find(conn, name) if i not in ids]
+    places = {i: _place(conn, i) for i in ids}
+    shut_off = {i for i, place in places.items() if _shut(place, place.root, settings)}
+    main = projects.find(conn, names[-1])[:1]
+    if main and main[0] in shut_off:
+        return "", []
+    label = places[main[0]].label if main else names[-1]
+    return label, [i for i in ids if i not in shut_off]
+
+
+def _place(conn: apsw.Connection, number: int) -> Place:
+    key, label, kind = fetch.rows(conn, _PLACE, number)[0]
+    root = key.removesuffix("/.git")
+    return Place(key=key, label=label, kind=kind, root=root)
+
+
+def _shut(place: Place, cwd: str, settings: Mapping[str, Any]) -> bool:
+    """Whether nothing of a place may be given to a session."""
+    return place.kind == "general" or excluded(place, cwd, settings)
+
+
+def _char_limit(call: Call, host: str) -> int:
+    records = call.services.registry.records("mem_hosts", Host)
+    return next((found.context_chars for found in records if found.name == host), 0)
+
+
+def build(conn: apsw.Connection, call: Call, names: Sequence[str], host: str) -> ContextText:
+    """The context that a session of these projects would be given now."""
+    label, ids = _chosen(conn, call, names)
+    if not label:
+        return ContextText(omitted={"excluded or general project": 1})
+    settings: Mapping[str, Any] = call.services.settings.current()
+    if call.params.get("full"):
+        settings = {**settings, **_FULL}
+    request = ContextRequest(
+        project_ids=tuple(ids), label=label, host=host, now_ms=now_ms(),
+        char_limit=0 if call.params.get("full") else _char_limit(call, host),
+        fence_id=call.services.fence_id,
+    )  # fmt: skip
+    return session_context(conn, request, settings)
+
+
+async def inject(call: Call) -> object:
+    """The context as plain text."""
+    names, host = _labels(call), host_filter(call) or ""
+    made = await call.services.store.aread(lambda conn: build(conn, call, names, host))
+    return _plain(painted(made.text) if call.params["colors"] else made.text)
+
+
+async def preview(call: Call) -> object:
+    """The context as plain text with colours, or as JSON with a reason for each line."""
+    names, source = _labels(call), call.params["source"]
+    host = host_name(source) if source and source != "all" else ""
+    as_json = call.params["format"] == "json"
+
+    def read(conn: apsw.Connection) -> object:
+        made = build(conn, call, names, host)
+        if as_json:
+            return _explained(conn, made)
+        return painted(made.text) if call.params["colors"] else made.text
+
+    found = await call.services.store.aread(read)
+    return found if as_json else _plain(str(found))
+
+
+def _explained(conn: apsw.Connection, made: ContextText) -> dict[str, Any]:
+    """A context with the reason for each of its lines."""
+    rows = worded(conn, load(conn, map(parse_key, made.ids)))
+    why_each = [
+        {
+            "id": key,
+            "type": row.get("type", "session"),
+            "title": row.get("title") or row.get("request"),
+            "reason": made.reasons.get(key, ""),
+        }
+        for key, row in zip(made.ids, rows, strict=False)
+    ]
+    size = len(made.text.encode())
+    return {
+        "text": made.text,
+        "ids": list(made.ids),
+        "reasons": why_each,
+        "omitted": dict(made.omitted),
+        "bytes": size,
+        "tokens": (size + 3) // 4,
+    }
+
+
+async def recent(call: Call) -> dict[str, Any]:
+    """The newest summaries and observations of a project."""
+    name, most = call.params["project"], min(call.params["limit"], MOST)
+    host = host_filter(call)
+
+    def read(conn: apsw.Connection) -> dict[str, Any]:
+        ids = tuple(projects.find(conn, name)) if name else _all(conn)
+        what = context_rows.Wanted(
+            project_ids=ids, hosts=(host,) if host else (), main_agent_only=False
+        )
+        sessions = context_rows.summaries(conn, what, most)
+        rows, _ = context_rows.observations(conn, what, most)
+        return {
+            "summaries": worded(conn, load(conn, [(DocKind.SUMMARY, s.id) for s in sessions])),
+            "observations": worded(
+                conn, load(conn, [(DocKind.OBSERVATION, r.id) for r in rows])
+            ),
+        }
+
+    return await call.services.store.aread(read)
+
+
+def _all(conn: apsw.Connection) -> tuple[int, ...]:
+    return tuple(row[0] for row in fetch.rows(conn, "SELECT id FROM projects ORDER BY id"))
+
+
+async def for_prompt(call: Call) -> dict[str, Any]:
+    """Memories that fit a prompt; empty when there is nothing or something is wrong."""
+    body, services = call.body, call.services
+    most = min(body.get("limit") or semantic.DEFAULT, semantic.MOST)
+    asked = (body.get("q") or "", body.get("project") or None)
+    host = host_name(body["platformSource"]) if body.get("platformSource") else None
+    settings = services.settings.current()
+    names = [asked[1]] if asked[1] else []
+
+    def work() -> dict[str, Any]:
+        if names and not services.store.read(lambda conn: _chosen(conn, call, names))[0]:
+            return {"context": "", "count": 0}
+        made = semantic.for_prompt(
+            services, asked[0], asked[1], host, most, settings, services.fence_id
+        )
+        return {"context": made.text, "count": made.count}
+
+    return await anyio.to_thread.run_sync(work)
+
+
+async def explain(call: Call) -> dict[str, Any]:
+    """Evidence of a memory and where it was given."""
+    key = parse_key(call.params["id"])
+    return await call.services.store.aread(lambda conn: why(conn, key))
+
+
+_PROJECT = text("project", longest=4096, help="label or id of a project")
+_COLORS = flag("colors", help="with terminal colours")
+
+ENDPOINTS = (
+    Endpoint(
+        "GET",
+        "/api/context/inject",
+        inject,
+        "The context of a new session",
+        params=(
+            _PROJECT,
+            words("projects", help="several; the main one last"),
+            text("cwd", longest=4096, help="directory instead of a project"),
+            _COLORS,
+            flag("full", help="no budget"),
+            platform(),
+        ),
+        answers={200: ANY},
+        media="text/plain",
+        area="context",
+    ),
+    Endpoint(
+        "GET",
+        "/api/context/preview",
+        preview,
+        "The same, to look at",
+        params=(
+            _PROJECT,
+            text("cwd", longest=4096, help="directory instead of a project"),
+            text("source", longest=200, help="name of a host, or all"),
+            flag("colors", default=True),
+            choice("format", "text", "json", default="text"),
+        ),
+        answers={200: ANY},
+        media="text/plain",
+        area="context",
+    ),
+    Endpoint(
+        "GET",
+        "/api/context/recent",
+        recent,
+        "Newest summaries and observations",
+        params=(_PROJECT, limit(3), platform()),
+        area="context",
+    ),
+    Endpoint(
+        "POST",
+        "/api/context/semantic",
+        for_prompt,
+        "Memories that fit a prompt",
+        body=record(
+            {
+                "q": {"type": ["string", "null"], "maxLength": 1_000_000},
+                "project": {"type": ["string", "null"], "maxLength": 4096},
+                "limit": {"type": ["integer", "null"], "minimum": 1, "maximum": INT64},
+                "platformSource": {"type": ["string", "null"], "maxLength": 200},
+            }
+        ),
+        answers={200: record({"context": {"type": "string"}, "count": {"type": "integer"}})},
+        area="context",
+    ),
+    Endpoint(
+        "GET",
+        "/api/why",
+        explain,
+        "Evidence of a memory and where it was given",
+        params=(text("id", required=True, longest=40, help="123, S4 or P7"),),
+        answers={200: OBJECT, 404: OBJECT},
+        area="context",
+    ),
+)
