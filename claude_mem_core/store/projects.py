@@ -110,13 +110,13 @@ def _by_name(conn: apsw.Connection, name: str) -> int | None:
 def _made(
     conn: apsw.Connection, place: Place, now: int
 ) -> tuple[int, str, str, int | None, int | None]:
-    label = place.label if place.kind == GENERAL else _free_label(conn, place.label)
+    label = place.label if place.kind == GENERAL else free_label(conn, place.label)
     parent = _id_of(conn, place.parent_key) if place.parent_key else None
     conn.execute(INSERT, (place.key, label, place.kind, parent, place.remote, now))
     return conn.last_insert_rowid(), label, place.kind, parent, None
 
 
-def _free_label(conn: apsw.Connection, wanted: str) -> str:
+def free_label(conn: apsw.Connection, wanted: str) -> str:
     """`wanted`, or with `~2`, `~3`, ... when another place has it."""
     label, number = wanted, 1
     while label == GENERAL or fetch.row(conn, TAKEN, label):
@@ -129,7 +129,7 @@ def _worktree(conn: apsw.Connection, project: int, place: Place) -> str:
     known = fetch.value(conn, BY_PLACE, project, place.root)
     if known is not None:
         return str(known)
-    label = _free_label(conn, place.worktree_label or place.label)
+    label = free_label(conn, place.worktree_label or place.label)
     conn.execute("INSERT INTO project_labels VALUES (?, ?, ?)", (label, project, place.root))
     return label
 
