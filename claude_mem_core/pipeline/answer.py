@@ -9,7 +9,7 @@ import apsw
 import attrs
 
 from claude_mem_core.paths import Paths
-from claude_mem_core.pipeline import given
+from claude_mem_core.pipeline import door, given
 from claude_mem_core.pipeline.adapters import OpenHost
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.notices import Notices
@@ -18,6 +18,12 @@ from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
 from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
+from claude_mem_core.recall.file_history import (
+    FileRequest,
+    FileText,
+    file_context,
+    remember_file,
+)
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.store import Store, journal, projects
 from claude_mem_core.types import Answer, Block, Event, EventKind, Query, StartSource
@@ -158,4 +164,26 @@ class Answers:
         )
 
     async def _file(self, asked: Asked) -> str:
-        return ""
+        """The history of the file that is about to be read."""
+        path = door.read_path(asked.event)
+        if not path or asked.place.kind == "general":
+            return ""
+        made, session = await self._store.aread(lambda conn: self._history(conn, asked, path))
+        if made.text:
+            self._store.write(lambda conn: remember_file(conn, session, made, now_ms()))
+        return made.text
+
+    def _history(self, conn: apsw.Connection, asked: Asked, path: str) -> tuple[FileText, int]:
+        project = projects.known(conn, asked.place)
+        if project is None:
+            return FileText(), 0
+        session = given.session_of(conn, asked.event)
+        request = FileRequest(
+            path=path,
+            cwd=asked.event.cwd,
+            root=asked.place.root,
+            project_ids=tuple(projects.find(conn, project.id)),
+            session_db_id=session,
+            fence_id=self._fence_id,
+        )
+        return file_context(conn, request), session

@@ -112,13 +112,22 @@ def trust_of(event: Event, place: Place) -> Trust:
     return Trust.WORK
 
 
-def _inside(event: Event, place: Place) -> bool:
+def read_path(event: Event) -> str:
+    """The file that a reading tool is about to read; empty for any other event."""
+    if event.tool is None or event.tool.name not in READERS:
+        return ""
+    return _path_of(event)
+
+
+def _path_of(event: Event) -> str:
     given = event.tool.input if event.tool else None
-    path = (
-        str(given.get("file_path") or given.get("path") or "")
-        if isinstance(given, dict)
-        else ""
-    )
+    if not isinstance(given, dict):
+        return ""
+    return str(given.get("file_path") or given.get("path") or "")
+
+
+def _inside(event: Event, place: Place) -> bool:
+    path = _path_of(event)
     if not path or not PurePath(path).is_absolute() or not place.root:
         return True
     roots = (place.root, event.cwd) if event.cwd else (place.root,)

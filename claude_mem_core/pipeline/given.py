@@ -6,7 +6,10 @@ import json
 
 import apsw
 
+from claude_mem_core.types import Event
+
 GIVEN = "SELECT context_at_epoch FROM sdk_sessions WHERE id = ?"
+SESSION = "SELECT id FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?"
 MARK = "UPDATE sdk_sessions SET context_at_epoch = ? WHERE id = ?"
 REMEMBER = """
   INSERT INTO context_given (session_db_id, what, at_ms, newest_ms, ids)
@@ -19,6 +22,12 @@ REMEMBER = """
 def context_given(conn: apsw.Connection, session_db_id: int) -> bool:
     """Whether the session has had its context."""
     return any(at is not None for (at,) in conn.execute(GIVEN, (session_db_id,)))
+
+
+def session_of(conn: apsw.Connection, event: Event) -> int:
+    """Row of the session that `event` belongs to; 0 when it has none yet."""
+    found = conn.execute(SESSION, (event.host, event.session_id)).fetchone()
+    return int(found[0]) if found else 0
 
 
 def remember(conn: apsw.Connection, session_db_id: int, ids: list[str], now: int) -> None:
