@@ -79,9 +79,7 @@ class Cleaner:
             CleaningFailed: a redactor failed, or the value is nested too deeply.
         """
         try:
-            return values.cleaned(
-                value, lambda text: self.text(text, where), whole=self._whole
-            )
+            return values.cleaned(value, lambda text: self.text(text, where), whole=self._whole)
         except RecursionError:
             raise CleaningFailed("a value is nested too deeply: content is dropped") from None
 
@@ -127,7 +125,9 @@ def _checked(text: Any) -> str:
 def _warn_of_many(text: str) -> None:
     found = tags.count(text)
     if found > MANY_TAGS:
-        log.warning("one field holds %s private tags (over %s); all are heeded", found, MANY_TAGS)
+        log.warning(
+            "one field holds %s private tags (over %s); all are heeded", found, MANY_TAGS
+        )
 
 
 def make_cleaner(registry: Registry, settings: Mapping[str, Any], own_id: str) -> Cleaner:

@@ -122,7 +122,9 @@ class OwnPatterns:
         self._strikes[at] = self._strikes.get(at, 0) + 1
         if self._strikes[at] >= STRIKES:
             self._disable(at, f"{STRIKES} fields took it over {self._field_s:g} s")
-        log.warning("own pattern %s took too long: the field is dropped", self.patterns[at].name)
+        log.warning(
+            "own pattern %s took too long: the field is dropped", self.patterns[at].name
+        )
         return f"<redacted type='{self.patterns[at].name}'/>"
 
     def _disable(self, at: int, reason: str) -> None:

@@ -24,7 +24,7 @@ KEPT_AT_ENDS = 30_000
 _LONGEST_WORD = 4_000
 _SHORTEST = 14  # characters of the shortest text that any pattern matches
 
-# What may stand between a name and its value: `=`, `:`, quotes, also escaped ones.
+# Between a name and its value: `=`, `:`, quotes, also escaped ones.
 _IS = r"[\"'\\\]]{0,6}\s{0,8}(?:=>|[:=])\s{0,8}[\"'\\]{0,6}"
 
 
@@ -37,19 +37,30 @@ def _kind(name: str, literals: str, pattern: str, group: int = 0) -> Kind:
     """Hits of `pattern`; with `group` only that part of the match goes."""
 
     def find(text: str) -> Iterator[Hit]:
-        # Compiled when first needed, then kept by `re`: the hook pays for what it uses.
+        # Compiled when first needed: the hook pays for what it uses.
         for match in re.finditer(pattern, text):
-            yield match.start(group), match.end(group), name
+            if group or _begins_word(text, match.start()):
+                yield match.start(group), match.end(group), name
 
     return name, tuple(literals.split(" ")), find
 
 
-_OPENAI = r"(?<![A-Za-z0-9])sk-[A-Za-z0-9_.-]{19,}[A-Za-z0-9_]"
+def _begins_word(text: str, at: int) -> bool:
+    """Whether no letter or digit stands before; the letter of an escape (`\\n`) is none."""
+    before = text[max(0, at - 6) : at]
+    if not before[-1:].isalnum() or not before[-1:].isascii():
+        return True
+    return (before[-2:-1] == "\\" and before[-1] in "nrtbf") or before[:2] == "\\u"
+
+
+_OPENAI = r"sk-(proj-|svcacct-|admin-|or-)?[A-Za-z0-9_.-]{19,}[A-Za-z0-9_]"
 
 
 def _openai(text: str) -> Iterator[Hit]:
     """`sk-` and twenty or more; words joined by dashes are no key."""
     for match in re.finditer(_OPENAI, text):
+        if not match[1] and not _begins_word(text, match.start()):
+            continue
         parts = re.split(r"[-_.]", match[0])
         if len(max(parts, key=len)) >= 16 or any(map(_looks_random, parts)):
             yield match.start(), match.end(), "openai_key"
@@ -58,22 +69,20 @@ def _openai(text: str) -> Iterator[Hit]:
 def _looks_random(part: str) -> bool:
     if len(part) < 6:
         return False
-    kinds = (any(map(str.isdigit, part)), any(map(str.isupper, part)), any(map(str.islower, part)))
+    kinds = [any(map(kind, part)) for kind in (str.isdigit, str.isupper, str.islower)]
     return sum(kinds) >= 2 and not part.istitle()
 
 
 _PEM_BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_END = r"-----END (?:[A-Z0-9]{1,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_GAP = r"(?:\s|\\{1,8}[nrt]|[-+>|\d:,\"'])*+"
-_PEM_BODY = (
-    rf"(?:{_PEM_GAP}(?:[A-Za-z-]{{3,20}}: [^\n\\]{{1,80}}|[A-Za-z0-9+/=]{{16,}}+))*+"
-)
+_PEM_BODY = rf"(?:{_PEM_GAP}(?:[A-Za-z-]{{3,20}}: [^\n\\]{{1,80}}|[A-Za-z0-9+/=]{{16,}}+))*+"
 # The same, read backwards from an end line whose beginning was cut away.
 _PEM_GAP_BACK = r"(?:\s|[nrt]\\{1,8}|[-+>|\d:,\"'])*+"
 _PEM_BODY_BACK = (
     rf"(?:{_PEM_GAP_BACK}[A-Za-z0-9+/=]{{2,}}+)?+(?:{_PEM_GAP_BACK}[A-Za-z0-9+/=]{{16,}}+)*+"
 )
-_PEM_LONGEST = 20_000
+_PEM_LONGEST = 70_000  # more than what is kept of either end of a large field
 
 
 def _private_key(text: str) -> Iterator[Hit]:
@@ -103,12 +112,13 @@ _PASSWORD = (
     r"(?i:passw(?:or)?d|passphrase|[_-]pwd)" + _IS + r"(?P<value>"
     r"(?<=\")[^\"\\\n]{8,200}(?=\\*\")|(?<=')[^'\\\n]{8,200}(?=\\*')|[^\s\"'`\\;,(){}\[\]]{8,200}+(?![(\[{]))"
 )
-# Variables, placeholders, dotted names, words of a type.
+# Variables, placeholders, words of a type.
 _NO_SECRET = (
-    r"(?i)^[$<%{*#]|\s|^[\w-]+(?:\.[\w-]+)+\.?$"
+    r"(?i)^[$<%{*#]|\s"
     r"|^(?:your|my|the|change|example|placeholder|redacted)[\W_]"
     r"|^(?:none|null|true|false|undefined|string|required|optional)\b"
 )
+_DOTTED = r"[\w-]+(?:\.[\w-]+)+\.?"
 _IDENTIFIER = r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+"
 
 
@@ -123,7 +133,9 @@ def _password(text: str) -> Iterator[Hit]:
 
 def looks_secret(value: str) -> bool:
     """Letters mixed with digits or signs; no variable, placeholder or dotted name."""
-    if len(value) < 8 or len(set(value)) < 5 or re.search(_NO_SECRET, value):
+    if len(value) < 8 or len(set(value)) < 5:
+        return False
+    if re.search(_NO_SECRET, value) or re.fullmatch(_DOTTED, value):
         return False
     return bool(re.search(r"[A-Za-z]", value) and re.search(r"\d|[^\w\s.,:;/()-]", value))
 
@@ -141,9 +153,7 @@ def _url_password(text: str) -> Iterator[Hit]:
             yield match.start(1), match.end(1), "url_password"
 
 
-_AUTH = (
-    r"(?i:authorization)" + _IS + r"(?i:(basic)|bearer) {1,4}([A-Za-z0-9+/_.~-]{8,}+={0,2})"
-)
+_AUTH = r"(?i:authorization)" + _IS + r"(?i:(basic)|bearer) {1,4}([A-Za-z0-9+/_.~-]{8,}+={0,2})"
 
 
 def _auth_header(text: str) -> Iterator[Hit]:
@@ -152,11 +162,10 @@ def _auth_header(text: str) -> Iterator[Hit]:
             yield match.start(2), match.end(2), "auth_header"
 
 
-_BOUND = r"(?<![A-Za-z0-9])"
 _RUN = r"[A-Za-z0-9_-]"
 
 # More vendors whose keys say by their first letters whose they are.
-_OTHER = _BOUND + (
+_OTHER = (
     r"(?:(?:glpat-|gsk_|lin_api_)[A-Za-z0-9_-]{20,}+|(?:hf_|shpat_|dop_v1_)[A-Za-z0-9]{30,}+"
     r"|SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+|pypi-AgE[A-Za-z0-9_-]{20,}+"
     r"|AGE-SECRET-KEY-1[A-Z0-9]{30,}+)"
@@ -172,17 +181,17 @@ _AWS_SECRET = r"(?i:secret_?access_?key)" + _IS + r"([A-Za-z0-9/+]{40,64}+={0,2}
 # looked for in any case.
 VENDOR: tuple[Kind, ...] = (
     ("private_key_pem", ("-----BEGIN ", "-----END "), _private_key),
-    _kind("aws_access_key", "AKIA ASIA", _BOUND + r"A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])"),
+    _kind("aws_access_key", "AKIA ASIA", r"A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])"),
     _kind("aws_secret_key", "secret_access_key secretaccesskey", _AWS_SECRET, 1),
-    _kind("github_pat", "ghp_ ghs_ gho_ ghu_ ghr_ github_pat_", _BOUND + _GITHUB),
-    _kind("anthropic_key", "sk-ant-", _BOUND + r"sk-ant-[A-Za-z0-9_-]{20,}+"),
+    _kind("github_pat", "ghp_ ghs_ gho_ ghu_ ghr_ github_pat_", _GITHUB),
+    _kind("anthropic_key", "sk-ant-", r"(sk-ant-[A-Za-z0-9_-]{20,}+)", 1),
     ("openai_key", ("sk-",), _openai),
-    _kind("slack_token", "xox", _BOUND + r"xox[bpars]-[A-Za-z0-9-]{10,}+"),
+    _kind("slack_token", "xox", r"xox[bpars]-[A-Za-z0-9-]{10,}+"),
     _kind("jwt", "eyJ", _JWT, 1),
-    _kind("stripe_key", "_live_ _test_", _BOUND + r"[spr]k_(?:live|test)_[A-Za-z0-9]{16,}+"),
-    _kind("google_api_key", "AIza", _BOUND + r"AIza[0-9A-Za-z_-]{35,40}+"),
-    _kind("claude_mem_key", "cmem_ cm_pro_", _BOUND + r"cm(?:em|_pro)_[A-Za-z0-9_-]{16,}+"),
-    _kind("npm_token", "npm_", _BOUND + r"npm_[A-Za-z0-9]{36,}+"),
+    _kind("stripe_key", "_live_ _test_", r"[spr]k_(?:live|test)_[A-Za-z0-9]{16,}+"),
+    _kind("google_api_key", "AIza", r"AIza[0-9A-Za-z_-]{35,40}+"),
+    _kind("claude_mem_key", "cmem_ cm_pro_", r"cm(?:em|_pro)_[A-Za-z0-9_-]{16,}+"),
+    _kind("npm_token", "npm_", r"npm_[A-Za-z0-9]{36,}+"),
     _kind(
         "vendor_token",
         "glpat- hf_ SG. pypi-AgE dop_v1_ shpat_ gsk_ lin_api_ AGE-SECRET-KEY-1",
@@ -204,12 +213,9 @@ GENERIC: tuple[Kind, ...] = (
     _kind("generic_token", "token secret api_key apikey", _TOKEN_NAME + _IS + _VALUE, 1),
     _kind("bearer_token", "bearer", _BEARER, 1),
 )
-NAMES = tuple(name for name, _, _ in (*VENDOR, *GENERIC))
 
 
-def redact(
-    text: str, disabled: frozenset[str] = frozenset(), *, generic: bool = False
-) -> str:
+def redact(text: str, disabled: frozenset[str] = frozenset(), *, generic: bool = False) -> str:
     """Return `text` with a marker in the place of each credential.
 
     Args:
@@ -245,11 +251,13 @@ def _generic(text: str, lower: str, disabled: frozenset[str]) -> str:
 def _generic_hit(text: str) -> Callable[[Hit], bool]:
     """Whether a value named like a secret has a letter and is no placeholder."""
 
-    def has_letter(hit: Hit) -> bool:
+    def is_secret(hit: Hit) -> bool:
         value = text[hit[0] : hit[1]]
-        return bool(re.search(r"[A-Za-z]", value)) and not re.search(_NO_SECRET, value)
+        dotted = hit[2] != "bearer_token" and re.fullmatch(_DOTTED, value)
+        named = re.search(r"[A-Za-z]", value) and not re.search(_NO_SECRET, value)
+        return bool(named and not dotted)
 
-    return has_letter
+    return is_secret
 
 
 def _replaced(text: str, hits: Iterable[Hit]) -> str:

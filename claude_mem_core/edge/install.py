@@ -200,7 +200,11 @@ def _filled(tree: ast.Module, values: Mapping[str, object]) -> ast.Module:
     """The module with these of its constants set."""
     for node in tree.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else None
-        if isinstance(node, ast.Assign) and isinstance(target, ast.Name) and target.id in values:
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(target, ast.Name)
+            and target.id in values
+        ):
             node.value = ast.parse(repr(values[target.id]), mode="eval").body
     return ast.fix_missing_locations(tree)
 

@@ -81,7 +81,9 @@ def policy_of(registry: Registry, settings: Mapping[str, Any], own_id: str = "")
 
 def _judges(registry: Registry) -> tuple[str, ...]:
     """Plugins that decide per event what is recorded."""
-    loaded = (plugin for plugin in registry.plugins.values() if "mem_should_record" in plugin.hooks)
+    loaded = (
+        plugin for plugin in registry.plugins.values() if "mem_should_record" in plugin.hooks
+    )
     return tuple(sorted(plugin.name for plugin in loaded))
 
 

@@ -101,7 +101,9 @@ def arguments(args: list[str]) -> tuple[list[str], dict[str, str]]:
 def patience(event: str, wished: str) -> float:
     """How many seconds the host may be kept waiting for an answer."""
     try:
-        return min(float(wished), 30.0) if wished else PATIENT_S if event in PATIENT else QUICK_S
+        return (
+            min(float(wished), 30.0) if wished else PATIENT_S if event in PATIENT else QUICK_S
+        )
     except ValueError:
         return QUICK_S
 
@@ -201,10 +203,12 @@ def loader(folder: str) -> Load:
             return compile(file.read(), folder + name + ".py", "exec")
 
     def load(name: str) -> ModuleType:
-        module = type(sys)(name)
-        exec(code(name), module.__dict__)  # noqa: S102 - our own file, from our own folder
-        return module
+        if name not in loaded:
+            loaded[name] = type(sys)(name)
+            exec(code(name), loaded[name].__dict__)  # noqa: S102 - our own file
+        return loaded[name]
 
+    loaded: dict[str, ModuleType] = {}
     return load
 
 

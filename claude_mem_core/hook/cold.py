@@ -31,8 +31,10 @@ def take(call: Call, fault: Exception, exchange: Exchange, load: Load) -> Reply:
     _os.umask(0o077)
     call.cwd = _cwd()
     policy = load("policy")
+    verdict = policy.judge(call, load)
+    policy.tidy(call, load)
     record = load("keep").Record(call)
-    record.write(*policy.judge(call, load))
+    record.write(*verdict)
     start = load("start").Start(call.data)
     _note_mute(call, fault, start)
     child = start.begin() if _may_start(call) and policy.autostart(call.data) else 0
@@ -53,11 +55,11 @@ def _cwd() -> str:
 
 
 def _age_s(path: str) -> float:
-    """Seconds since a file was changed; a missing one is infinitely old."""
+    """Seconds since a file was changed; 0 for one that is not there."""
     try:
         return time_ns() / 1e9 - _os.stat(path, follow_symlinks=False).st_mtime
     except OSError:
-        return float("inf")
+        return 0.0
 
 
 def _is_mute(call: Call, fault: Exception) -> bool:
@@ -77,7 +79,7 @@ def _note_mute(call: Call, fault: Exception, start: Any) -> None:
 
 
 def _may_start(call: Call) -> bool:
-    """Nobody listens, or who listens has not moved for long."""
+    """Nobody listens, or whoever listens is known not to have moved for long."""
     return not call.reached or _age_s(call.data + "/worker-heartbeat.json") > STALE_HEARTBEAT_S
 
 

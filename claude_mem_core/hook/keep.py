@@ -112,7 +112,11 @@ class Record:
 def count_lost(data: str) -> None:
     """One more event that could not be kept, in a file that needs no new room."""
     try:
-        file = _os.open(data + "/lost.count", _os.O_RDWR | _os.O_CREAT | _os.O_NOFOLLOW | _os.O_CLOEXEC, 0o600)
+        file = _os.open(
+            data + "/lost.count",
+            _os.O_RDWR | _os.O_CREAT | _os.O_NOFOLLOW | _os.O_CLOEXEC,
+            0o600,
+        )
     except OSError:
         return
     try:

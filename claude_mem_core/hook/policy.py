@@ -52,6 +52,14 @@ def judge(call: Call, load: Load) -> tuple[str | None, bytes]:
     return reason, encoded(skeleton(value))
 
 
+def tidy(call: Call, load: Load) -> None:
+    """Clean the words around the content: a host may have anything in them."""
+    clean = cleaner({}, load)
+    call.host, call.event = clean(call.host), clean(call.event)
+    for name, value in call.env.items():
+        call.env[name] = clean(value.decode("utf-8", "replace")).encode("utf-8", "replace")
+
+
 def read_rules(data: str) -> dict[str, Any]:
     """The published rules; the built-in ones in a directory without a database.
 
@@ -117,7 +125,10 @@ def places(value: Any, call: Call) -> list[str]:
     flat: list[Any] = []
     for part in named:
         flat += part if isinstance(part, list) else [part]
-    flat += [call.cwd, *(call.env[n].decode("utf-8", "replace") for n in call.env if "DIR" in n)]
+    flat += [
+        call.cwd,
+        *(call.env[n].decode("utf-8", "replace") for n in call.env if "DIR" in n),
+    ]
     found = {part for part in flat if isinstance(part, str) and part and "\0" not in part}
     return [*found, *map(os.path.realpath, found)]
 

@@ -14,9 +14,10 @@ ENDS = 65_536  # bytes kept of each end of a document that is too large
 OVERLAP = 256
 # A private tag anywhere in the part that is dropped, in any spelling; on lower case.
 _THIN = rb"[^a-z]{0,12}?"
-PRIVATE = re.compile(rb"(?:<|u003c|u\+?ff1c|\xef\xbc\x9c)[^a-z]{0,32}?" + _THIN.join(
-    [b"p", b"r", b"i", b"v", b"a", b"t", b"e"]
-))
+PRIVATE = re.compile(
+    rb"(?:<|u003c|u\+?ff1c|\xef\xbc\x9c)[^a-z]{0,32}?"
+    + _THIN.join([b"p", b"r", b"i", b"v", b"a", b"t", b"e"])
+)
 
 
 def quiet(blocks: list[bytes]) -> tuple[bytes, int]:

@@ -25,9 +25,7 @@ class Start:
     def begin(self) -> int:
         """Start the worker unless that was just tried; the child's id, else 0."""
         try:
-            file = _os.open(
-                self._path, OPEN | _os.O_CREAT, 0o600
-            )
+            file = _os.open(self._path, OPEN | _os.O_CREAT, 0o600)
         except OSError:
             return 0  # what can't be noted is not tried: it would be tried by every hook
         try:

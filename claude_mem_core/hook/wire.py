@@ -73,7 +73,8 @@ def request(call: Call, proof: bytes = b"") -> bytes:
         b"x-mem-host: " + quoted(call.host.encode("utf-8", "replace")[:100]) + b"\r\n"
         b"x-mem-event: " + quoted(call.event.encode("utf-8", "replace")[:200]) + b"\r\n"
         b"x-mem-key: " + call.key.encode() + b"\r\n"
-        b"x-mem-at: %d\r\nx-mem-size: %d\r\n" % (call.at_ms, call.size)
+        b"x-mem-at: %d\r\nx-mem-size: %d\r\n"
+        % (call.at_ms, call.size)
         + (b"x-mem-env: " + env + b"\r\n" if env else b"")
         + proof
         + b"Content-Length: %d\r\n\r\n" % len(call.body)

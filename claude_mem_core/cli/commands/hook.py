@@ -16,7 +16,10 @@ HELP = "take in one event of a host, as its hooks do: `mem hook claude-code Stop
 def arguments(parser: ArgumentParser) -> None:
     """HOST and EVENT; whatever a host writes there is no reason to fail."""
     parser.add_argument(
-        "words", nargs=REMAINDER, metavar="HOST EVENT", help="the host and its name of the event"
+        "words",
+        nargs=REMAINDER,
+        metavar="HOST EVENT",
+        help="the host and its name of the event",
     )
 
 
@@ -27,7 +30,9 @@ def run(args: Namespace) -> int:
     from claude_mem_core.paths import Paths, data_dir
 
     if not args.words:
-        raise UsageError("name the host and its event: `mem hook claude-code Stop < event.json`")
+        raise UsageError(
+            "name the host and its event: `mem hook claude-code Stop < event.json`"
+        )
     try:
         argv = [*ensure_hook(Paths(data_dir())), *args.words]
     except (MemError, OSError) as error:

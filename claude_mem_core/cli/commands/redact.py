@@ -65,9 +65,13 @@ def _list(as_json: bool) -> int:
     disabled = tuple(map(str, settings["CLAUDE_MEM_REDACT_DISABLED_BUILTINS"]))  # type: ignore[call-overload]
     generic = bool(settings["CLAUDE_MEM_REDACT_GENERIC_ENABLED"])
     rows = [{"name": p.name, "kind": "own", "on": True} for p in own]
-    for kind, table, on in (("vendor", vendor.VENDOR, True), ("generic", vendor.GENERIC, generic)):
+    for kind, table, on in (
+        ("vendor", vendor.VENDOR, True),
+        ("generic", vendor.GENERIC, generic),
+    ):
         rows += [
-            {"name": name, "kind": kind, "on": on and name not in disabled} for name, _, _ in table
+            {"name": name, "kind": kind, "on": on and name not in disabled}
+            for name, _, _ in table
         ]
     if as_json:
         emit_json({"enabled": bool(settings["CLAUDE_MEM_REDACT_ENABLED"]), "patterns": rows})
