@@ -1,0 +1,212 @@
+"""From a delivery to the next session's context, inside one process, all parts real."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import anyio
+import attrs
+import pytest
+
+from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline.services import Services, open_services
+from claude_mem_core.store import queue, verify
+from claude_mem_core.types import Delivery
+
+Scenario = Callable[[Services, "Host"], Coroutine[Any, Any, None]]
+
+
+@attrs.define
+class Host:
+    """Plays Claude Code against the services."""
+
+    services: Services
+    cwd: str
+    session: str = "s-1"
+    count: int = 0
+
+    async def send(self, event: str, **fields: Any) -> dict[str, Any]:
+        self.count += 1
+        payload = {
+            "session_id": self.session, "cwd": self.cwd, "hook_event_name": event,
+            "transcript_path": "", **fields,
+        }  # fmt: skip
+        delivery = Delivery(
+            host="claude-code", event=event, stdin=json.dumps(payload).encode(),
+            key=f"{self.count:020d}-1", at_ms=1_796_000_000_000 + 1000 * self.count,
+        )  # fmt: skip
+        delivery = attrs.evolve(delivery, size=len(delivery.stdin))
+        output = await self.services.deliverer.handle(delivery)
+        assert output.exit == 0
+        return json.loads(output.stdout)  # type: ignore[no-any-return]
+
+    async def prompt(self, text: str) -> None:
+        await self.send("UserPromptSubmit", prompt=text, prompt_id=f"p{self.count}")
+
+    async def bash(self, command: str, stdout: str = "", **fields: Any) -> None:
+        await self.send(
+            "PostToolUse", tool_name="Bash", tool_use_id=f"toolu_{self.count}",
+            tool_input={"command": command}, tool_response={"stdout": stdout, "stderr": ""},
+            **fields,
+        )  # fmt: skip
+
+    async def edit(self, path: str, old: str, new: str) -> None:
+        await self.send(
+            "PostToolUse", tool_name="Edit", tool_use_id=f"toolu_{self.count}",
+            tool_input={"file_path": path, "old_string": old, "new_string": new},
+            tool_response={"filePath": path, "oldString": old, "newString": new},
+        )  # fmt: skip
+
+    async def stop(self, answer: str) -> None:
+        await self.send("Stop", stop_hook_active=False, last_assistant_message=answer)
+
+    async def context(self, session: str = "s-2", source: str = "startup") -> str:
+        self.session = session
+        answer = await self.send("SessionStart", source=source)
+        return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+@pytest.fixture
+def play(tmp_path: Path) -> Callable[[Scenario], None]:
+    project = tmp_path / "shop"
+    project.mkdir()
+    (tmp_path / "data").mkdir(mode=0o700)
+
+    def run(scenario: Scenario) -> None:
+        async def main() -> None:
+            async with open_services(Paths(tmp_path / "data")) as services:
+                await scenario(services, Host(services, str(project)))
+                found = services.store.read(verify.verify)
+                assert not found.off
+
+        anyio.run(main)
+
+    return run
+
+
+async def count(services: Services, sql: str) -> int:
+    return int(await services.store.aread(lambda c: c.execute(sql).fetchone()[0]))
+
+
+def test_the_next_session_begins_with_what_happened(play):
+    async def scenario(services: Services, host: Host) -> None:
+        await host.prompt("make the cart total right")
+        await host.edit(f"{host.cwd}/cart.py", "total = 0", "total = sum(prices)")
+        await host.bash("pytest -q", "12 passed in 0.10s")
+        await host.stop("The cart total now sums the prices in cart.py; 12 tests pass.")
+        text = await host.context()
+        assert "cart" in text
+        assert "claude-mem-context" in text
+        assert text == await host.context("s-3")
+
+    play(scenario)
+
+
+def test_a_private_prompt_takes_its_turn_along(play):
+    async def scenario(services: Services, host: Host) -> None:
+        await host.prompt("<private>the merger with Quuxcorp</private>")
+        await host.bash("grep -r Quuxcorp .", "plan.md: Quuxcorp")
+        await host.stop("Quuxcorp stands in plan.md")
+        assert await count(services, "SELECT count(*) FROM user_prompts") == 0
+        assert await count(services, "SELECT count(*) FROM events WHERE state = 'pending'") == 0
+        assert "Quuxcorp" not in await host.context()
+        kept = await services.store.aread(
+            lambda c: [str(row) for row in c.execute("SELECT payload, cwd FROM events")]
+        )
+        assert "Quuxcorp" not in " ".join(kept)
+
+    play(scenario)
+
+
+def test_a_part_of_a_turn_gives_way_to_the_whole(play):
+    async def scenario(services: Services, host: Host) -> None:
+        await host.prompt("make the cart total right")
+        await host.edit(f"{host.cwd}/cart.py", "total = 0", "total = sum(prices)")
+        services.loop.wake(force=True)
+        await services.loop.settle(5)
+        before = await count(services, "SELECT count(*) FROM observations")
+        await host.bash("pytest -q", "12 passed in 0.10s")
+        await host.stop("The cart total now sums the prices; 12 tests pass.")
+        await services.loop.settle(5)
+        valid = "SELECT count(*) FROM observations WHERE superseded_by IS NULL"
+        assert before == 1
+        assert await count(services, valid) == 1
+        shown = await host.context()
+        assert "12 passed" in shown or "12 tests" in shown
+
+    play(scenario)
+
+
+def test_an_excluded_place_is_neither_kept_nor_shown(play, tmp_path):
+    (tmp_path / "data").mkdir(exist_ok=True)
+    settings = tmp_path / "data" / "settings.json"
+    settings.write_text(json.dumps({"CLAUDE_MEM_EXCLUDED_PROJECTS": f"{tmp_path}/shop"}))
+
+    async def scenario(services: Services, host: Host) -> None:
+        await host.prompt("a word nobody shall keep: zanzibar")
+        await host.stop("zanzibar")
+        assert await host.context() == ""
+        reasons = await services.store.aread(
+            lambda c: {row[0] for row in c.execute("SELECT reason FROM events")}
+        )
+        assert reasons == {"project_excluded"}
+
+    play(scenario)
+
+
+def test_a_broken_redactor_stops_recording(play, install_fake_plugin):
+    install_fake_plugin("redactor.broken", "import nowhere_to_be_found")
+
+    async def scenario(services: Services, host: Host) -> None:
+        await host.prompt("not to be kept: zanzibar")
+        answer = await host.send("SessionStart", source="startup")
+        assert "recording is stopped" in answer["systemMessage"]
+        states = await services.store.aread(
+            lambda c: {tuple(row) for row in c.execute("SELECT state, reason FROM events")}
+        )
+        assert states == {("skipped", "recording_stopped")}
+
+    play(scenario)
+
+
+def test_a_failing_observer_leaves_dead_letters_not_losses(play, monkeypatch):
+    async def scenario(services: Services, host: Host) -> None:
+        class Broken:
+            async def observe(self, batch: object) -> None:
+                raise RuntimeError("no")
+
+            async def aclose(self) -> None:
+                pass
+
+        services.loop._observers["builtin"] = Broken()
+        await host.prompt("try")
+        await host.bash("make", "ok")
+        await host.stop("done")
+        await services.loop.settle(5)
+        status = await services.store.aread(queue.status)
+        assert status.pending + status.failed == 2
+        assert await count(services, "SELECT count(*) FROM observations") == 0
+
+    play(scenario)
+
+
+def test_a_resumed_session_gets_only_what_is_new(play):
+    async def scenario(services: Services, host: Host) -> None:
+        await host.context("s-1")
+        await host.prompt("first thing about walnuts")
+        await host.edit(f"{host.cwd}/walnut.py", "a = 1", "a = 2")
+        await host.stop("Walnuts done.")
+        first = await host.context("s-1", "resume")
+        assert "alnut" in first
+        host.session = "s-1"
+        await host.prompt("second thing about pistachios")
+        await host.edit(f"{host.cwd}/pistachio.py", "b = 1", "b = 2")
+        await host.stop("Pistachios done.")
+        second = await host.context("s-1", "resume")
+        assert "istachio" in second
+        assert "walnut.py" not in second
+
+    play(scenario)
