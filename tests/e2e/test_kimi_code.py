@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,13 @@ from tests.e2e.agents import KimiCode, Place
 pytestmark = [pytest.mark.real_host, pytest.mark.slow, pytest.mark.timeout(600)]
 
 FENCED = re.compile("<claude-mem-context.*?</claude-mem-context>", re.DOTALL)
+# A short report makes the host ask the sub-agent for a longer one.
+REPORT = (
+    "SUB-REPORT: the script check.py tests one price only. It imports total from cart, asks"
+    " for the sum of one article at one hundred, and compares it with one hundred and"
+    " nineteen; empty carts, several articles and negative prices are left out, and the"
+    " message of the assertion shows the wrong sum alone."
+)
 # It does not wait for hooks of tool uses: what ends last needs time to be reported.
 SLOW = 2.0
 
@@ -29,7 +37,7 @@ def talks(project: Path) -> list[Talk]:
         "subagent_type": "coder",
     }
     return [
-        Talk(match="SUBTASK-REVIEW", turns=[Turn(text="SUB-REPORT: one price only. " * 12)]),
+        Talk(match="SUBTASK-REVIEW", turns=[Turn(text=REPORT)]),
         Talk(match="SECOND-TASK", turns=[Turn(text="It is known.")]),
         Talk(match="FIRST-TASK", turns=[
             Turn(text="I look at it.", calls=[Call("Read", {"path": cart})]),
@@ -107,10 +115,32 @@ def test_the_second_session_begins_with_the_first(kimi: KimiCode, first: str) ->
     assert rows[-1] == ("SECOND-TASK what do you know?",), "our own words are no prompt"
 
 
-def test_later_prompts_get_nothing_again(kimi: KimiCode, first: str) -> None:
-    (last,) = kimi.place.rows("SELECT content_session_id FROM sdk_sessions ORDER BY id DESC")[0]
-    kimi.run("SECOND-TASK and more", "-r", str(last))
-    assert injected(kimi.models.asked("SECOND-TASK and more")[-1]).count("<claude-mem") == 1
+def newest(kimi: KimiCode) -> str:
+    rows = kimi.place.rows("SELECT content_session_id FROM sdk_sessions ORDER BY id DESC")
+    return str(rows[0][0])
+
+
+def test_a_resumed_session_is_not_told_twice(kimi: KimiCode, first: str) -> None:
+    sql = "SELECT title FROM observations WHERE superseded_by IS NULL"
+    titles = [str(row[0]) for row in kimi.place.rows(sql)]
+    session = newest(kimi)
+    kimi.run("SECOND-TASK and more", "-r", session)
+    assert newest(kimi) == session, "the same session"
+    text = injected(kimi.models.asked("SECOND-TASK and more")[-1])
+    headed = [line for line in text.splitlines() if line.rstrip("*").endswith(tuple(titles))]
+    assert len(headed) == len(titles), headed
+
+
+def test_later_prompts_get_nothing(kimi: KimiCode, first: str) -> None:
+    hooks = tomllib.loads(kimi.config.read_text())["hooks"]
+    (command,) = [h["command"] for h in hooks if h["event"] == "UserPromptSubmit"]
+    prompt = {"hook_event_name": "UserPromptSubmit", "session_id": newest(kimi),
+              "cwd": str(kimi.place.project), "prompt": [{"type": "text", "text": "go on"}]}  # fmt: skip
+    done = subprocess.run(
+        ["/bin/sh", "-c", command], input=json.dumps(prompt), env=kimi.env, text=True,
+        capture_output=True, timeout=20, check=True,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("", "")
 
 
 def test_uninstall_restores_the_config(kimi: KimiCode, before: bytes, first: str) -> None:
