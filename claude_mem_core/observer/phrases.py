@@ -117,7 +117,7 @@ LASTING = _table(
 )
 # An answer that opens with a choice.
 VERDICT = _table(
-    r"(?:^|\n)\W*(?:decision|verdict|entscheidung|decisão|decisión|décision|決定|結論|结论|决定)\W*[:：]"
+    r"(?:^|\n)[ *#>_-]{0,6}(?:decision|verdict|entscheidung|decisão|decisión|décision|決定|結論|结论|决定)\W*[:：]"
 )
 # Nothing but politeness or noise.
 PLEASANTRY = _table(
