@@ -128,7 +128,16 @@ class Memory:
 
 def observation_json(observation: Observation) -> dict[str, Any]:
     """An observation as the scorer reads it."""
-    names = "type title subtitle facts narrative concepts files_read files_modified".split()
+    names = [
+        "type",
+        "title",
+        "subtitle",
+        "facts",
+        "narrative",
+        "concepts",
+        "files_read",
+        "files_modified",
+    ]
     return {
         **{n: _plain(getattr(observation, n)) for n in names},
         "superseded": observation.superseded_by is not None,

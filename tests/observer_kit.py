@@ -101,7 +101,9 @@ class Session:
             if old.id in draft.supersedes:
                 self.kept[at] = attrs.evolve(old, superseded_by=number)
         names = {f.name for f in attrs.fields(Observation)}
-        fields = {f.name: getattr(draft, f.name) for f in attrs.fields(Draft) if f.name in names}
+        fields = {
+            f.name: getattr(draft, f.name) for f in attrs.fields(Draft) if f.name in names
+        }
         self.kept.append(Observation(id=number, project="shop", created_ms=0, **fields))
 
     @property

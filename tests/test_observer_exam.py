@@ -65,7 +65,9 @@ def test_every_session_is_told_in_good_form(folder: Path) -> None:
 
 def _length(observation: Any) -> int:
     lists = (*observation.facts, *observation.files_read, *observation.files_modified)
-    return sum(map(len, (observation.title, observation.subtitle, observation.narrative, *lists)))
+    return sum(
+        map(len, (observation.title, observation.subtitle, observation.narrative, *lists))
+    )
 
 
 def test_no_word_of_the_keys_is_in_the_rules() -> None:

@@ -17,8 +17,23 @@ from claude_mem_core.types import Batch, Event, EventKind, StoredEvent, ToolUse,
 from tests.observer_kit import ROOT, Session
 
 NAMES = st.sampled_from(
-    "Bash Read Edit MultiEdit Write Grep Glob Agent Task WebFetch TodoWrite mcp__x__y ReadFile"
-    " apply_patch Strange".split()
+    [
+        "Bash",
+        "Read",
+        "Edit",
+        "MultiEdit",
+        "Write",
+        "Grep",
+        "Glob",
+        "Agent",
+        "Task",
+        "WebFetch",
+        "TodoWrite",
+        "mcp__x__y",
+        "ReadFile",
+        "apply_patch",
+        "Strange",
+    ]
 )
 PATHS = st.sampled_from(
     [f"{ROOT}/src/a.py", "src/b.ts", "/etc/hosts", "../up.txt", "", "src\\win.c", "C:/x/y.z"]
@@ -107,7 +122,9 @@ def test_any_turn_is_observed(batch: Batch) -> None:
 
 def _seen(batch: Batch) -> str:
     """Every text of the events, with slashes as we write them."""
-    return "\n".join(_texts(attrs.asdict(e.event, recurse=True)) for e in batch.events).replace("\\", "/")
+    return "\n".join(_texts(attrs.asdict(e.event, recurse=True)) for e in batch.events).replace(
+        "\\", "/"
+    )
 
 
 def _texts(value: Any) -> str:
@@ -137,7 +154,9 @@ def test_any_text_is_read(text: str) -> None:
 )  # fmt: skip
 def test_no_text_takes_long(text: str) -> None:
     session = Session().prompt("why? " + text)
-    session.run(text, text).read("src/a.py", text).write("src/b.py", text).fail("make test", text)
+    session.run(text, text).read("src/a.py", text).write("src/b.py", text).fail(
+        "make test", text
+    )
     began = time.process_time()
     observe(session.batch(text))
     assert time.process_time() - began < 3.0
@@ -164,13 +183,17 @@ def _cpu(batch: Batch) -> float:
 def _long(uses: int) -> Batch:
     session = Session().prompt("Fix fn_12 in src/mod_3.py, it is slow.")
     code = "\n".join(f"def fn_{i}(a):\n    return a.b_{i} + {i}" for i in range(120))
-    log = "\n".join(f"2026-03-11T08:00:00Z INFO a.b - did {i} in {i % 90} ms" for i in range(120))
+    log = "\n".join(
+        f"2026-03-11T08:00:00Z INFO a.b - did {i} in {i % 90} ms" for i in range(120)
+    )
     for i in range(uses // 4):
         path = f"src/mod_{i % 20}.py"
         session.read(path, code)
         session.edit(path, f"return a.b_{i % 100} + {i % 100}", f"return a.c_{i} * {i}")
         session.run(f"./bench.sh {i % 7}", log + f"\nRESULT p95={i}ms")
-        session.fail("pytest -q", f"E   AssertionError: assert {i} == 2\n1 failed, {i} passed in 1s")
+        session.fail(
+            "pytest -q", f"E   AssertionError: assert {i} == 2\n1 failed, {i} passed in 1s"
+        )
     return session.batch("The cause was fn_12, it called b_12 twice. 200 tests pass.")
 
 
