@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import os
+import time
 from contextlib import suppress
 
 from claude_mem_core.errors import StoreError
-from claude_mem_core.files import locked, read_private
+from claude_mem_core.files import locked, read_private, write_private
 from claude_mem_core.paths import Paths
 
 WIDTH = 20  # the counter is overwritten in place, so that a full disk can still count
 
 
 def confirm_start(paths: Paths) -> None:
-    """Tell waiting hooks that the worker is up: the start they tried went well.
+    """Tell hooks that a worker is up, and since when: no other is started right after.
 
     Raises:
-        StoreError: the note can't be written.
+        StoreError, OSError: the note can't be written.
     """
     with suppress(FileNotFoundError):
         os.unlink(paths.data / "mute")
     starting = paths.data / "starting"
-    try:
-        at = read_private(starting, 200).split()[0].decode("ascii")
-        float(at)
-    except (FileNotFoundError, ValueError, IndexError):
+    note = f"{time.time():.3f} {os.getpid()} ok".ljust(39) + "\n"
+    if not os.path.lexists(starting):
+        write_private(starting, note.encode("ascii"))
         return
     with locked(starting):
-        _overwrite(starting, f"{at} {os.getpid()} ok".ljust(39) + "\n")
+        _overwrite(starting, note)
 
 
 def _overwrite(path: os.PathLike[str], text: str) -> None:
