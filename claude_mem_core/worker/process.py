@@ -5,8 +5,10 @@ from __future__ import annotations
 import errno
 import json
 import socket
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -74,8 +76,19 @@ def _say_who(paths: Paths, me: identity.Identity) -> None:
     for path in (paths.pid, paths.port, paths.heartbeat, paths.token):
         clear_place(path)
     remove(paths.port)
+    _close_to_others(paths.settings)
     write_private(paths.pid, me.to_bytes())
     remove(failure_file(paths))
+
+
+def _close_to_others(path: Path) -> None:
+    """A file that may hold keys is for its owner alone, however it was made."""
+    try:
+        state = path.lstat()
+    except OSError:
+        return
+    if stat.S_ISREG(state.st_mode) and state.st_mode & 0o077:
+        path.chmod(0o600)
 
 
 def unusable(paths: Paths, error: OSError) -> MemError:
