@@ -21,6 +21,9 @@ from tools import hosts
 
 SECONDS = 120  # for one run of an agent; 4 are usual
 SETTLE = 30.0
+# Long enough for its history to be worth telling: small files are read without it.
+NOTES = "# Prices are net, in euros; tax is added once, at the very end.\n" * 30
+CART = f"{NOTES}\n\ndef total(prices):\n    return sum(prices) * 1.9\n"
 
 
 @attrs.frozen
@@ -54,9 +57,7 @@ class Place:
         """Lay the project down: a small repository with one mistake in it."""
         self.home.mkdir(parents=True)
         self.project.mkdir(parents=True)
-        (self.project / "cart.py").write_text(
-            "def total(prices):\n    return sum(prices) * 1.9\n"
-        )
+        (self.project / "cart.py").write_text(CART)
         test = "from cart import total\nassert total([100]) == 119, total([100])\nprint('passed')\n"
         (self.project / "check.py").write_text(test)
         git = ["git", "-c", "user.name=d", "-c", "user.email=d@localhost"]

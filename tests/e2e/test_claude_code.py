@@ -35,7 +35,9 @@ def talks(project: Path) -> list[Talk]:
         ]),
         Talk(match="FORKED-TASK", turns=[Turn(text="Forked answer.")]),
         Talk(match="RESUMED-TASK", turns=[Turn(text="Resumed answer.")]),
-        Talk(match="SECOND-TASK", turns=[Turn(text="It is known.")]),
+        Talk(match="SECOND-TASK", turns=[
+            Turn(calls=[Call("Read", {"file_path": cart})]), Turn(text="It is known."),
+        ]),
         Talk(match="FIRST-TASK", turns=[
             Turn(text="I look at it.", calls=[Call("Read", {"file_path": cart})]),
             Turn(calls=[Call("Bash", check)]),
@@ -72,6 +74,12 @@ def first(claude: ClaudeCode, before: bytes) -> str:
     session = claude.session("FIRST-TASK the cart charges 90 % tax, mend it")
     claude.place.observed(1)
     return session
+
+
+@pytest.fixture(scope="module")
+def second(claude: ClaudeCode, first: str) -> str:
+    """The id of the second session."""
+    return claude.session("SECOND-TASK what do you know?")
 
 
 def injected(request: Request) -> str:
@@ -114,14 +122,22 @@ def test_what_was_observed_is_about_the_work(claude: ClaudeCode, first: str) -> 
     assert "1.19" in text
 
 
-def test_the_second_session_begins_with_the_first(claude: ClaudeCode, first: str) -> None:
-    claude.run("SECOND-TASK what do you know?")
+def test_the_second_session_begins_with_the_first(claude: ClaudeCode, second: str) -> None:
     request = claude.models.asked("SECOND-TASK")[0]
     text = injected(request)
     assert text, "no context of ours in the request"
     titles = [row["title"] for row in claude.place.observations()]
     assert any(title in text for title in titles), f"none of {titles} in {text}"
     assert "FIRST-TASK" not in request.said, "a new session, not the old one continued"
+
+
+def test_a_files_history_comes_before_it_is_read(claude: ClaudeCode, second: str) -> None:
+    before, after = claude.models.asked("SECOND-TASK")[:2]
+    more = injected(after).removeprefix(injected(before))
+    assert "PreToolUse:Read hook additional context" in after.text
+    assert "cart.py" in more
+    titles = [row["title"] for row in claude.place.observations()]
+    assert any(title in more for title in titles), more
 
 
 def test_the_first_session_had_nothing_to_remember(claude: ClaudeCode, first: str) -> None:
