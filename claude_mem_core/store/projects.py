@@ -84,7 +84,7 @@ def find(conn: apsw.Connection, name_or_id: str | int) -> list[int]:
 
     Empty for a name that nothing has.
     """
-    number = name_or_id if isinstance(name_or_id, int) else _by_name(conn, name_or_id)
+    number = name_or_id if isinstance(name_or_id, int) else number_of(conn, name_or_id)
     if number is None:
         return []
     return [row[0] for row in fetch.rows(conn, CHAIN, number)]
@@ -95,7 +95,8 @@ def labels(conn: apsw.Connection) -> dict[int, str]:
     return dict(fetch.rows(conn, "SELECT id, label FROM projects"))
 
 
-def _by_name(conn: apsw.Connection, name: str) -> int | None:
+def number_of(conn: apsw.Connection, name: str) -> int | None:
+    """The project that has this label, or one of its worktrees, or this id as text."""
     for sql in (
         "SELECT id FROM projects WHERE label = ?",
         "SELECT project_id FROM project_labels WHERE label = ?",

@@ -61,17 +61,26 @@ def digest(conn: apsw.Connection) -> str:
 
 
 def _mended(conn: apsw.Connection) -> list[str]:
+    gone = lost(conn)
+    for part in gone:
+        conn.execute(str(part.sql))
+    return [part.name for part in gone]
+
+
+def lost(conn: apsw.Connection) -> list[Part]:
+    """Indexes, triggers and views that are not there; nothing is written.
+
+    Raises:
+        StoreDamaged: a table or a column is gone.
+    """
     whole = _whole()
     try:
         here = {(part.type, part.name) for part in _parts(conn)}
         wanted = _parts(whole)
         _look_at_tables(conn, whole, [part.name for part in wanted if part.type == "table"])
-        lost = [part for part in wanted if (part.type, part.name) not in here and part.sql]
+        return [part for part in wanted if (part.type, part.name) not in here and part.sql]
     finally:
         whole.close()
-    for part in lost:
-        conn.execute(str(part.sql))
-    return [part.name for part in lost]
 
 
 def _look_at_tables(

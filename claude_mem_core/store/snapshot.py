@@ -8,7 +8,9 @@ from pathlib import Path
 
 import apsw
 
+from claude_mem_core.errors import NotFound
 from claude_mem_core.store import connect
+from claude_mem_core.store.faults import fault
 
 KEPT = 5
 PAGES = 256  # copied at a time, so that the writer is never held up for long
@@ -34,6 +36,25 @@ def snapshot(path: Path, keep: int = KEPT) -> Path:
         partial.unlink(missing_ok=True)
     _prune(folder, path.stem, keep)
     return target
+
+
+def take(path: Path, keep: int = KEPT) -> Path:
+    """`snapshot`, for people: what can't be done is said in words.
+
+    Raises:
+        NotFound: there is no database.
+        StoreForeign: it is not ours.
+        StoreError: it can't be read, or the copy can't be written.
+    """
+    from claude_mem_core.store import identity, migrations
+
+    if not path.exists():
+        raise NotFound(f"no database at {path}: nothing was recorded yet")
+    identity.check(path, migrations.VERSION)
+    try:
+        return snapshot(path, keep)
+    except (apsw.Error, OSError) as error:
+        raise fault(error, path) from error
 
 
 def snapshots(folder: Path, stem: str = "memory") -> list[Path]:

@@ -81,7 +81,7 @@ def _keep_numbers(
     conn: apsw.Connection, highest: dict[str, int], known: dict[str, set[int]]
 ) -> None:
     """An id that was given once, and may stand in somebody's notes, is not given again."""
-    given = dict(fetch.rows(conn, "SELECT name, seq FROM sqlite_sequence"))
+    given: dict[str, int] = dict(fetch.rows(conn, "SELECT name, seq FROM sqlite_sequence"))
     for name in {*given, *(highest.keys() & known.keys())}:
         most = max([given.get(name, 0), highest.get(name, 0), *known.get(name, ())])
         conn.execute("DELETE FROM sqlite_sequence WHERE name = ?", (name,))

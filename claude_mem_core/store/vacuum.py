@@ -1,0 +1,45 @@
+"""Giving back the room that deleted rows have left in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import apsw
+
+from claude_mem_core.errors import NotFound
+from claude_mem_core.store import connect, fetch, identity, migrations
+from claude_mem_core.store.faults import fault
+
+PATIENCE_MS = 30_000
+
+
+def vacuum(path: Path) -> tuple[int, int]:
+    """Rewrite the file without its gaps; its size in bytes before and after.
+
+    The worker may go on meanwhile; its writes wait. Needs as much free room as the file
+    is large.
+
+    Raises:
+        NotFound: there is no database.
+        StoreError: it can't be done; the file is as it was.
+    """
+    if not path.exists():
+        raise NotFound(f"no database at {path}: nothing was recorded yet")
+    identity.check(path, migrations.VERSION)
+    before = path.stat().st_size
+    try:
+        _rewrite(path)
+    except (apsw.Error, OSError) as error:
+        raise fault(error, path) from error
+    return before, path.stat().st_size
+
+
+def _rewrite(path: Path) -> None:
+    conn = connect.writer(path)
+    try:
+        conn.set_busy_timeout(PATIENCE_MS)
+        # A copy of the whole file is made on the way: on the disk, not in memory.
+        conn.execute("PRAGMA temp_store = FILE; VACUUM")
+        fetch.rows(conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        conn.close()
