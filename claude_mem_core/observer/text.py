@@ -8,7 +8,7 @@ from collections.abc import Iterable
 ELLIPSIS = "…"
 ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]{0,500}(?:\x07|\x1b\\)?")
 WORD = re.compile(r"\w+")
-# A name or value that can be looked up again: `a.b`, `a_b`, `aB`, `A-1`, 12.5, c07e1f2.
+# A name or value that can be looked up again: `a.b`, `a_b`, `aB`, `A-1`, 12.5, a1b2c3d.
 NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:[./:#@\\-]|::|->)+[\w$]+)*|\d[\w.:%-]*\w|\d\d")
 PLAIN = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d")
 # Letters of scripts that are written without spaces.
