@@ -7,6 +7,7 @@ import threading
 import apsw
 
 from claude_mem_core.recall.documents import KIND_BITS
+from claude_mem_core.recall.lengths import varints
 from claude_mem_core.store import fetch
 
 COUNTED = 20_000  # postings that are counted; above, the first ones are extrapolated
@@ -44,7 +45,8 @@ class Counts:
 
 def records(conn: apsw.Connection) -> int:
     """Records in the index, from its own statistics."""
-    return _varint(fetch.value(conn, "SELECT block FROM memory_index_data WHERE id = 1") or b"")
+    block = fetch.value(conn, "SELECT block FROM memory_index_data WHERE id = 1") or b""
+    return next(iter(varints(block)), 0)
 
 
 def _count(conn: apsw.Connection, match: str, total: int) -> int:
@@ -53,13 +55,3 @@ def _count(conn: apsw.Connection, match: str, total: int) -> int:
         return int(number)
     newest = fetch.value(conn, "SELECT max(id) FROM observations") or 1
     return int(min(total, number * max(1.0, newest / max(1, last))))
-
-
-def _varint(block: bytes) -> int:
-    """The first number of an FTS5 record: seven bits a byte, the highest first."""
-    value = 0
-    for byte in block[:8]:
-        value = value << 7 | byte & 0x7F
-        if byte < 0x80:
-            break
-    return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 import apsw
 import attrs
@@ -11,16 +11,16 @@ from claude_mem_core.recall import plain, words
 from claude_mem_core.recall.counts import Counts
 from claude_mem_core.recall.documents import KINDS, bounds, record_of
 from claude_mem_core.recall.filters import Nothing, filters
-from claude_mem_core.recall.scoring import WINDOW, Scored, window
+from claude_mem_core.recall.scoring import WINDOW, Scored, rows_of, window
 from claude_mem_core.recall.tiers import Match, Tier, Tiers
 from claude_mem_core.recall.units import quoted
 from claude_mem_core.store import fetch
 from claude_mem_core.store.text import maybe, safe
 from claude_mem_core.types import DocKind, Found, Hit, Query
 
-PARTIAL_WINDOW = 5_000
 _SUPERSEDED = quoted(words.scope("s", 1))
-_CHECKED = 50  # best hits that are looked at for a word exactly as typed
+_CHECKED = 50  # best hits that are looked at for the words exactly as typed
+_TYPED_CHARS = 4_000
 
 
 def find(conn: apsw.Connection, query: Query, counts: Counts, coverage: float) -> Found:
@@ -58,6 +58,8 @@ class _Search:
         self._kinds = [kind for kind in KINDS if kind in query.kinds]
         self._dated = query.order in {"date_desc", "date_asc"}
         self._oldest = query.order == "date_asc"
+        self._typed = Typed.of(query.text)
+        self._apart: list[Scored] = []
 
     def by_words(self, tiers: Tiers, wanted: int) -> list[Scored]:
         """Everything up to `wanted` results, best first."""
@@ -69,6 +71,8 @@ class _Search:
                 break
             for scored in self._tier(tier, wanted - len(found), found):
                 found.setdefault(scored.rowid, scored)
+        if not self._query.match_all:
+            found.update((row.rowid, row) for row in self._apart if row.rowid not in found)
         if not found and not self._query.text.isascii():
             return self._plain(wanted)
         listed = list(found.values())
@@ -83,16 +87,14 @@ class _Search:
 
     def _filtered(self, wanted: int) -> list[Scored]:
         """Everything within the filters, by date."""
-        match = self._limited(Match("", ()))
-        size = max(WINDOW, wanted)
-        rows = [
-            Scored(rowid, 0.0, complete=True)
-            for kind in self._kinds
-            for rowid in window(
-                self._conn, kind, match.text, match.weights, size=size, oldest=self._oldest
-            ).rowids
-        ]
+        match = self._limited(Match("", ())).text
+        rows = [Scored(i, 0.0, complete=True) for i in self._all(match, max(WINDOW, wanted))]
         return plain.by_date(self._conn, self._within(rows), oldest=self._oldest)
+
+    def _all(self, match: str, size: int) -> Iterator[int]:
+        """The newest (or oldest) matching rows of every kind."""
+        for kind in self._kinds:
+            yield from rows_of(self._conn, kind, match, size, oldest=self._oldest)
 
     def _plain(self, wanted: int) -> list[Scored]:
         """The text as it stands, in the newest records: for signs that are no words."""
@@ -111,26 +113,42 @@ class _Search:
         parts = [f"({match.text})"] if match.text else []
         return Match(" AND ".join([*parts, *self._limits]), match.weights)
 
-    def _tier(self, tier: Tier, wanted: int, known: Iterable[int]) -> list[Scored]:
-        seen = set(known)
-        rows: list[Scored] = []
+    def _tier(self, tier: Tier, wanted: int, known: Collection[int]) -> list[Scored]:
+        """What a step adds; partial steps take in the prompts that were set apart."""
+        match = self._limited(tier.match)
+        if self._dated:
+            rows = [Scored(i, 0.0, tier.complete) for i in self._all(match.text, WINDOW)]
+            return self._within(self._prompts(rows))
+        ranked: list[Scored] = []
         open_ends: list[tuple[DocKind, str, int]] = []
-        size = WINDOW if tier.complete else PARTIAL_WINDOW
         for kind in self._kinds:
-            match = self._limited(tier.of(kind))
             got = window(
-                self._conn, kind, match.text, match.weights, size=size, oldest=self._oldest
-            )
-            behind = self._superseded(kind, match.text, got.last) if got.rowids else set()
-            rows += [
-                Scored(rowid, score, tier.complete, rowid in behind)
-                for rowid, score in zip(got.rowids, got.scores, strict=True)
-                if rowid not in seen
-            ]
-            if got.full and tier.complete and not self._dated:
+                self._conn, kind, match.text, match.weights, wanted + len(known) + _CHECKED,
+                size=WINDOW, behind=self._superseded(kind, match.text),
+                complete=tier.complete,
+            )  # fmt: skip
+            ranked += (row for row in got.best if row.rowid not in known)
+            if got.full and tier.complete:
                 open_ends.append((kind, match.text, got.last))
-        rows = self._ordered(self._within(rows))
-        return rows if len(rows) >= wanted else [*rows, *self._older(open_ends, wanted)]
+        if tier.complete:
+            ranked = self._prompts(ranked)
+        ranked = self._ordered(self._within(ranked))
+        return ranked if len(ranked) >= wanted else [*ranked, *self._older(open_ends, wanted)]
+
+    def _prompts(self, rows: list[Scored]) -> list[Scored]:
+        """Rows without the prompts that do not hold the query as one piece of text.
+
+        Those are set apart: they count as partial matches.
+        """
+        first = bounds(DocKind.PROMPT)[0]
+        prompts = [row.rowid for row in rows if row.rowid >= first]
+        if not prompts or not self._typed.several:
+            return rows
+        whole = self._typed.whole_in(plain.texts(self._conn, prompts))
+        apart = [row for row in rows if row.rowid >= first and row.rowid not in whole]
+        self._apart += [attrs.evolve(row, complete=False) for row in apart]
+        gone = {row.rowid for row in apart}
+        return [row for row in rows if row.rowid not in gone]
 
     def _older(self, ends: Sequence[tuple[DocKind, str, int]], wanted: int) -> Iterator[Scored]:
         """What matched before the window: newest first, not ranked."""
@@ -143,27 +161,21 @@ class _Search:
             rows = fetch.rows(self._conn, sql, match, first, last - 1, wanted)
             yield from self._within([Scored(rowid, 0.0, complete=True) for (rowid,) in rows])
 
-    def _superseded(self, kind: DocKind, match: str, last: int) -> set[int]:
-        """Rows of a window that a later memory took the place of."""
+    def _superseded(self, kind: DocKind, match: str) -> frozenset[int]:
+        """Rows that match, but that a later memory took the place of."""
         if kind is DocKind.PROMPT:
-            return set()
-        low, high = bounds(kind)
-        low, high = (low, last) if self._oldest else (last, high)
-        sql = (
-            "SELECT rowid FROM memory_index WHERE memory_index MATCH ?"
-            " AND rowid BETWEEN ? AND ? LIMIT ?"
-        )
-        both = f"{_SUPERSEDED} AND ({match})"
-        return {row[0] for row in fetch.rows(self._conn, sql, both, low, high, PARTIAL_WINDOW)}
+            return frozenset()
+        return frozenset(rows_of(self._conn, kind, f"{_SUPERSEDED} AND ({match})", WINDOW))
 
     def _ordered(self, rows: list[Scored]) -> list[Scored]:
+        """Best first; of the best, those that hold the words exactly as typed go ahead."""
         rows.sort(key=lambda row: (row.behind, -row.score, -row.rowid))
-        typed = _punctuated(self._query.text)
-        if not typed or len(rows) < 2:
+        if len(rows) < 2 or not (self._typed.several or self._typed.signed):
             return rows
         best = rows[:_CHECKED]
-        exact = plain.holding_all(self._conn, [row.rowid for row in best], typed)
-        best.sort(key=lambda row: (row.behind, row.rowid not in exact))
+        texts = plain.texts(self._conn, [row.rowid for row in best])
+        whole, exact = self._typed.whole_in(texts), self._typed.exact_in(texts)
+        best.sort(key=lambda r: (r.behind, r.rowid not in whole, r.rowid not in exact))
         return [*best, *rows[_CHECKED:]]
 
     def _within(self, rows: list[Scored]) -> list[Scored]:
@@ -177,7 +189,31 @@ class _Search:
         return [row for row in rows if low <= times.get(row.rowid, -1) <= high]
 
 
-def _punctuated(text: str) -> list[str]:
-    """Words of a query whose signs the index does not keep."""
-    found = [word.strip("\"'") for word in words.normal(text[:4000]).casefold().split()]
-    return [word for word in found if word and not word.isalnum()][:8]
+@attrs.frozen
+class Typed:
+    """A query as it was typed, to compare with texts.
+
+    Attributes:
+        whole: all of it, in one spelling.
+        signed: its words with signs that the index does not keep.
+        several: whether it has more than one word.
+    """
+
+    whole: str
+    signed: tuple[str, ...]
+    several: bool
+
+    @classmethod
+    def of(cls, text: str) -> Typed:
+        parts = words.normal(text[:_TYPED_CHARS]).casefold().split()
+        bare = [part.strip("\"'") for part in parts]
+        signed = [part for part in bare if part and not part.isalnum()]
+        return cls(" ".join(parts), tuple(signed[:8]), len(parts) > 1)
+
+    def whole_in(self, texts: Mapping[int, str]) -> set[int]:
+        """Those whose text holds the query as one piece."""
+        return {rowid for rowid, text in texts.items() if self.whole in text}
+
+    def exact_in(self, texts: Mapping[int, str]) -> set[int]:
+        """Those whose text holds every word with signs exactly as typed."""
+        return {i for i, text in texts.items() if all(word in text for word in self.signed)}

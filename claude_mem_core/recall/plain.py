@@ -92,8 +92,11 @@ def holding(
     return by_date(conn, found, oldest=False)[:wanted]
 
 
-def holding_all(conn: apsw.Connection, rowids: Sequence[int], typed: Sequence[str]) -> set[int]:
-    """Those of `rowids` that hold every word of `typed` exactly as it is typed."""
-    texts = _columns(conn, rowids, _TEXT)
-    lowered = {rowid: words.normal(text or "").casefold() for rowid, text in texts.items()}
-    return {rowid for rowid, text in lowered.items() if all(word in text for word in typed)}
+def texts(conn: apsw.Connection, rowids: Sequence[int]) -> dict[int, str]:
+    """The whole text of each record in one spelling, its blanks as single spaces."""
+    found = _columns(conn, rowids, _TEXT)
+    return {rowid: _spelled(text or "") for rowid, text in found.items()}
+
+
+def _spelled(text: str) -> str:
+    return " ".join(words.normal(text[: words.TEXT_LIMIT]).casefold().split())

@@ -1,8 +1,9 @@
 """Ranks what FTS5 matched: BM25 over weighted columns, without reading whole postings.
 
-The ranking function of FTS5 counts every posting of every word first, which makes a
-common word cost what the store is large. Ours gets the counts handed in and only looks
-at the rows of a window.
+The ranking function of FTS5 counts every posting of every word and looks up the length
+of every row, which makes a common word cost what the store is large. Ours gets the
+counts handed in, looks only at the newest rows that match, and weighs the length of
+the best of them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from heapq import nsmallest
 from typing import Any
 from weakref import WeakSet
 
@@ -17,19 +19,23 @@ import apsw
 import attrs
 
 from claude_mem_core.recall.documents import bounds
+from claude_mem_core.recall.lengths import average, lengths
 from claude_mem_core.store import fetch
 from claude_mem_core.types import DocKind
 
-# title, subtitle, narrative, facts, concepts, files, idents, scope
-COLUMN_WEIGHTS = (3.0, 1.5, 1.0, 1.5, 1.0, 1.5, 1.0, 0.0)
 KIND_WEIGHTS = {DocKind.OBSERVATION: 1.0, DocKind.SUMMARY: 0.9, DocKind.PROMPT: 0.8}
 WINDOW = 2_000
+BEST = 200  # rows whose length is looked up
 _SATURATION = 1.2
 _LENGTH = 0.5  # how much long records are held back, 0 to 1
 _RECENCY = 0.02  # share of the best score that the newest of a window gets on top
 
 _SQL = """
   SELECT rowid, mem_score(memory_index, ?) FROM memory_index
+  WHERE memory_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?
+"""
+_PLAIN = """
+  SELECT rowid FROM memory_index
   WHERE memory_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid {} LIMIT ?
 """
 _taught: WeakSet[apsw.Connection] = WeakSet()
@@ -59,43 +65,72 @@ class Expression:
 
 @attrs.frozen
 class Window:
-    """The newest rows (or oldest) of one kind that matched, best first."""
+    """The newest rows of one kind that matched.
 
-    rowids: tuple[int, ...]
-    scores: tuple[float, ...]
-    full: bool
-    last: int
+    Attributes:
+        best: the best of them, best first.
+        full: whether more matched than were looked at.
+        last: the row at which looking ended.
+    """
+
+    best: tuple[Scored, ...] = ()
+    full: bool = False
+    last: int = 0
 
 
 def window(
-    conn: apsw.Connection,
-    kind: DocKind,
-    match: str,
-    weights: Sequence[float],
-    *,
-    size: int = WINDOW,
-    oldest: bool = False,
-) -> Window:
-    """Match `match` in the records of `kind`; score the `size` newest of them."""
+    conn: apsw.Connection, kind: DocKind, match: str, weights: Sequence[float], best: int,
+    *, size: int = WINDOW, behind: frozenset[int] = frozenset(), complete: bool = True,
+) -> Window:  # fmt: skip
+    """Match `match` in the records of `kind`; of the `size` newest keep the `best` best.
+
+    Rows in `behind` come after all others.
+    """
     _teach(conn)
     first, last = bounds(kind)
-    sql = _SQL.format("ASC" if oldest else "DESC")
-    rows = fetch.rows(conn, sql, json.dumps(weights), match, first, last, size)
-    return Window(*_ranked(rows, kind), len(rows) == size, rows[-1][0] if rows else 0)
+    rows = fetch.rows(conn, _SQL, json.dumps(weights), match, first, last, size)
+    if not rows:
+        return Window()
+    kept = _ranked(conn, rows, kind, max(best, BEST), behind)
+    found = (Scored(i, score, complete, late) for late, score, i in kept[:best])
+    return Window(tuple(found), len(rows) == size, rows[-1][0])
 
 
 def _ranked(
-    rows: Sequence[tuple[Any, ...]], kind: DocKind
-) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    if not rows:
-        return (), ()
-    ids = [rowid for rowid, _ in rows]
-    low, span = min(ids), max(max(ids) - min(ids), 1)
-    top = _RECENCY * max(score for _, score in rows)
+    conn: apsw.Connection,
+    rows: Sequence[fetch.Row],
+    kind: DocKind,
+    best: int,
+    behind: frozenset[int],
+) -> list[tuple[bool, float, int]]:
+    high, low = rows[0][0], rows[-1][0]
+    newer = _RECENCY * max(score for _, score in rows) / max(high - low, 1)
+    scored = [
+        (rowid in behind, -score - newer * (rowid - low), -rowid) for rowid, score in rows
+    ]
+    kept = nsmallest(best, scored)
+    sizes, usual = lengths(conn, [-rowid for _, _, rowid in kept]), average(conn)
     factor = KIND_WEIGHTS[kind]
-    scored = [(factor * (score + top * (rowid - low) / span), rowid) for rowid, score in rows]
-    scored.sort(key=lambda pair: (-pair[0], -pair[1]))
-    return tuple(rowid for _, rowid in scored), tuple(score for score, _ in scored)
+    weighed = sorted(
+        (late, factor * score * _held_back(sizes.get(-i), usual), i) for late, score, i in kept
+    )
+    return [(late, -score, -rowid) for late, score, rowid in weighed]
+
+
+def rows_of(
+    conn: apsw.Connection, kind: DocKind, match: str, size: int, *, oldest: bool = False
+) -> list[int]:
+    """The newest (or oldest) `size` rows of one kind that match, not ranked."""
+    sql = _PLAIN.format("ASC" if oldest else "DESC")
+    return [row[0] for row in fetch.rows(conn, sql, match, *bounds(kind), size)]
+
+
+def _held_back(size: int | None, usual: float) -> float:
+    """What is left of a score for a record of that length; 1 for a usual one."""
+    if size is None:
+        return 1.0
+    norm = 1 - _LENGTH + _LENGTH * size / usual
+    return (1 + _SATURATION) / (1 + _SATURATION * norm)
 
 
 def rarity(count: int, total: int) -> float:
@@ -112,26 +147,24 @@ def _teach(conn: apsw.Connection) -> None:
 
 
 def _score(api: apsw.FTS5ExtensionApi, /, *args: Any) -> float:
-    """The score of the present row; called by SQLite for each row of a window."""
+    """The score of the present row; called by SQLite for each row of a window.
+
+    A hit in the title counts 3, in subtitle, facts or files 1.5, elsewhere 1, in the
+    scope nothing. A phrase that did not match is not looked at a second time.
+    """
     plan = api.aux_data
     if plan is None:
-        plan = api.aux_data = _plan(api, args[0])
-    phrases, average = plan
-    held_back = _SATURATION * (1 - _LENGTH + _LENGTH * api.column_size() / average)
+        plan = api.aux_data = [(n, w) for n, w in enumerate(json.loads(args[0])) if w]
     total = 0.0
-    for number, weight in phrases:
-        hits = 0.0
-        for worth, places in zip(COLUMN_WEIGHTS, api.phrase_locations(number), strict=True):
-            if places:
-                hits += worth * len(places)
+    for number, weight in plan:
+        title, sub, text, facts, concepts, files, idents, _ = api.phrase_locations(number)
+        hits = (
+            3 * len(title)
+            + 1.5 * (len(sub) + len(facts) + len(files))
+            + len(text)
+            + len(concepts)
+            + len(idents)
+        )
         if hits:
-            total += weight * hits * (_SATURATION + 1) / (hits + held_back)
+            total += weight * hits / (hits + _SATURATION)
     return total
-
-
-def _plan(
-    api: apsw.FTS5ExtensionApi, weights_json: str
-) -> tuple[list[tuple[int, float]], float]:
-    weights = json.loads(weights_json)
-    phrases = [(number, weight) for number, weight in enumerate(weights) if weight]
-    return phrases, max(1.0, api.column_total_size() / max(1, api.row_count))

@@ -16,10 +16,9 @@ from claude_mem_core.recall.counts import Counts, records
 from claude_mem_core.recall.scoring import Expression, rarity
 from claude_mem_core.recall.substrings import expansions
 from claude_mem_core.recall.units import Unit, quoted, units
-from claude_mem_core.types import DocKind
 
 POSTINGS = 5_000  # records that a partial match looks at
-_PHRASE = 0.5  # worth of standing side by side, as a share of the words' own
+_MOST_INSIDE = 6  # words of a query in which parts of words are looked for
 _INSIDE = 0.8  # worth of a longer word, as a share of the word's own
 
 
@@ -33,15 +32,11 @@ class Match:
 
 @attrs.frozen
 class Tier:
-    """One step: `match` for observations and summaries, `prompts` for prompts."""
+    """One step of a search; `complete` when its records hold every word."""
 
     name: str
     match: Match
-    prompts: Match
     complete: bool = True
-
-    def of(self, kind: DocKind) -> Match:
-        return self.prompts if kind is DocKind.PROMPT else self.match
 
 
 class Tiers:
@@ -51,7 +46,6 @@ class Tiers:
         self._conn = conn
         self._counts = counts
         self._total = records(conn)
-        self._text = text
         self.units = units(text)
 
     def __call__(self, *, partial: bool) -> Iterator[Tier]:
@@ -75,42 +69,35 @@ class Tiers:
             if unit.ident:
                 ident = quoted(unit.ident)
                 phrases.append(made.phrase(ident, self._worth(ident)))
-        match = Match(" AND ".join(phrases), tuple(made.weights))
-        return Tier("exact", match, match)
+        return Tier("exact", Match(" AND ".join(phrases), tuple(made.weights)))
 
     def _whole(self) -> Tier:
         made = Expression()
         phrases = [made.phrase(unit.match, self._worth(unit.match)) for unit in self.units]
-        every = " AND ".join(phrases)
-        phrase = self._phrase()
-        if phrase is None:
-            match = Match(every, tuple(made.weights))
-            return Tier("whole", match, match)
-        worth = sum(made.weights)
-        side_by_side = made.phrase(phrase, _PHRASE * worth)
-        match = Match(f"({every}) OR {side_by_side}", tuple(made.weights))
-        return Tier("whole", match, Match(phrase, (worth,)))
-
-    def _phrase(self) -> str | None:
-        """The whole query side by side; a prompt has to hold it so to match in full."""
-        if len(self.units) < 2 or any(unit.wide and len(unit.text) == 1 for unit in self.units):
-            return None
-        return quoted(words.spaced(words.normal(self._text)))
+        return Tier("whole", Match(" AND ".join(phrases), tuple(made.weights)))
 
     def _inside(self) -> Tier | None:
-        made = Expression()
-        alternatives, grown = [], False
-        for unit in self.units:
-            longer = expansions(self._conn, unit)
-            grown = grown or bool(longer)
-            worth = self._worth(unit.match)
-            parts = [made.phrase(unit.match, worth)]
-            parts += [made.phrase(match, _INSIDE * worth) for match in longer]
-            alternatives.append("(" + " OR ".join(parts) + ")")
-        if not grown:
+        """None when no word could be part of a longer one, or one is nowhere at all."""
+        if len(self.units) > _MOST_INSIDE:
             return None
-        match = Match(" AND ".join(alternatives), tuple(made.weights))
-        return Tier("inside", match, match)
+        longer: list[list[str]] = []
+        for unit in self.units:
+            found = [] if unit.common else expansions(self._conn, unit)
+            if not found and not self._counts.of(self._conn, unit.match):
+                return None
+            longer.append(found)
+        if not any(longer):
+            return None
+        made = Expression()
+        either = [self._either(made, *pair) for pair in zip(self.units, longer, strict=True)]
+        return Tier("inside", Match(" AND ".join(either), tuple(made.weights)))
+
+    def _either(self, made: Expression, unit: Unit, longer: Sequence[str]) -> str:
+        """The word itself or one of the longer ones."""
+        worth = self._worth(unit.match)
+        parts = [made.phrase(unit.match, worth)]
+        parts += [made.phrase(match, _INSIDE * worth) for match in longer]
+        return "(" + " OR ".join(parts) + ")"
 
     def _pieces(self) -> list[Unit]:
         """The words that count in a partial match; split words in their parts."""
@@ -134,9 +121,8 @@ class Tiers:
         if rest:
             again = " OR ".join(made.phrase(m, 0.0) for _, m in chosen)
             others = " OR ".join(made.phrase(m, rarity(n, self._total)) for n, m in rest)
-            choice = f"({choice}) OR (({again}) AND ({others}))"
-        match = Match(choice, tuple(made.weights))
-        return Tier("some", match, match, complete=False)
+            choice = f"({choice}) AND ({again} OR {others})"
+        return Tier("some", Match(choice, tuple(made.weights)), complete=False)
 
 
 def _common(piece: Unit) -> bool:
