@@ -102,12 +102,14 @@ def test_long_public_things_say_what_they_are() -> None:
 
 
 def _unsaid(module: Path) -> Iterator[str]:
-    # What `run` and `arguments` of a command are is said once, in cli/main.py.
+    # What `run` and `arguments` of a command are is said once, in cli/main.py; what the
+    # `main` of a script does, in its module.
     commands = module.parent == CORE / "cli" / "commands"
     for node in tree_of(module).body:
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
-        private = node.name.startswith("_") or (commands and node.name in {"run", "arguments"})
+        private = node.name.startswith("_") or node.name == "main"
+        private |= commands and node.name in {"run", "arguments"}
         said = ast.get_docstring(node) or node.decorator_list
         if not private and not said and lines(node) > 12:
             yield node.name
