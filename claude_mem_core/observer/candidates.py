@@ -33,6 +33,7 @@ class Candidate:
 
 
 def candidates(turn: Turn, keys: set[str]) -> Iterator[Candidate]:
+    """All lines worth weighing; of files, those with a name in `keys` only."""
     runs = {r.index: r for r in turn.runs}
     edited = {f.path for f in turn.changed}
     most = max(40, FILE_LINES // max(1, sum(s.act is Act.READ for s in turn.steps)))
@@ -50,32 +51,23 @@ def candidates(turn: Turn, keys: set[str]) -> Iterator[Candidate]:
 
 
 def _of_run(turn: Turn, run: Run) -> Iterator[Candidate]:
-    step = run.step
-    if (
-        (run.sort in PROOF and not run.measures)
-        or run.sort in UNASKED
-        or not run.outcome.ok
-        or _is_stat(run)
-    ):
+    proof = run.sort in PROOF and not run.measures
+    if proof or run.sort in UNASKED or not run.outcome.ok or _is_stat(run):
         return
     lines = _together(report(run))
-    near = 1.0 if _before_change(turn, step) else 0.0
+    near = 1.0 if _before_change(turn, run.step) else 0.0
     for line in lines:
-        hit = HIT.match(line)
-        source = "" if hit or " answered " in line else _source(run)
-        cited = (
-            run.sort is Sort.HISTORY
-            and (row := ROW.match(line))
-            and row.group(1) in turn.answer
-        )
-        bonus = (
-            near
-            + (2.0 if cited else 0.0)
-            + (2.0 if len(lines) <= 2 and run.sort not in QUIET | {Sort.DEPLOY} else 0.0)
-            - (run.sort in QUIET)
-        )
-        loud = any(p.search(line) for p in ERRORS[:4]) or "ERROR" in line or "CRITICAL" in line
-        yield Candidate(step, source, line, bonus + (3.0 if loud else 0.0))
+        source = "" if HIT.match(line) or " answered " in line else _source(run)
+        yield Candidate(run.step, source, line, near + _bonus(turn, run, line, len(lines)))
+
+
+def _bonus(turn: Turn, run: Run, line: str, count: int) -> float:
+    """What speaks for a line apart from its words: short, loud, cited; not a mere look."""
+    row = ROW.match(line) if run.sort is Sort.HISTORY else None
+    short = count <= 2 and run.sort not in QUIET | {Sort.DEPLOY}
+    loud = any(p.search(line) for p in ERRORS[:4]) or "ERROR" in line or "CRITICAL" in line
+    cited = row is not None and row.group(1) in turn.answer
+    return 2.0 * cited + 2.0 * short + 3.0 * loud - (run.sort in QUIET)
 
 
 def _together(lines: list[str]) -> list[str]:

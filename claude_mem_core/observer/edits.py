@@ -49,6 +49,7 @@ class Edit:
 
 
 def edits(given: Mapping[str, Any], output: Any, root: str) -> tuple[Edit, ...]:
+    """The changes that one use of a tool asked for; none of throw-away places."""
     path = relative(first(given, PATH), root)
     if is_scratch(path):
         return ()

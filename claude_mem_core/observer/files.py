@@ -5,7 +5,7 @@ A change that was taken back is no change but an attempt; both are kept apart he
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import attrs
 
@@ -185,14 +185,15 @@ class State:
 class Workspace:
     """All files of a turn, by their path from the project's root.
 
-    `acted` is the last command that may have changed files unseen; `undone` are the
-    paths that were taken back.
+    `acted` is the last command that may have changed files unseen, `undone` are the
+    paths that were taken back, `seen` those known to be there.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, seen: Iterable[str] = ()) -> None:
         self.files: dict[str, File] = {}
         self.undone: set[str] = set()
         self.acted = ""
+        self.seen = set(seen)
         self._stash: dict[str, State] = {}
 
     def file(self, path: str) -> File:
@@ -201,7 +202,12 @@ class Workspace:
 
     def edit(self, edit: Edit, step: int) -> None:
         """One change by a tool; a text without a start is a deletion."""
-        self.file(edit.path).edit(edit, step)
+        unseen = edit.path not in self.files and edit.path not in self.seen
+        file = self.file(edit.path)
+        if unseen and edit.old is None and edit.new is not None and edit.before is None:
+            # Nobody read it before it was written as a whole: it was not there.
+            edit = attrs.evolve(edit, before="")
+        file.edit(edit, step)
 
     def move(self, old: str, new: str, step: int) -> None:
         """A file got another name."""

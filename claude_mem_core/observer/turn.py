@@ -240,11 +240,13 @@ def _is_answer(step: Step) -> bool:
 
 
 def _workspace(taken: Sequence[Step], root: str, known: set[str]) -> Workspace:
-    space = Workspace()
+    space = Workspace(known)
     seen = known
     for step in taken:
         if step.failed and step.act is not Act.RUN:
             continue
+        if step.act is Act.READ:
+            space.seen.add(step.path)
         for edit in step.edits:
             space.edit(edit, step.index)
         if step.act is Act.RUN and step.command and not step.failed:
