@@ -113,6 +113,7 @@ def _await(paths: Paths, child: subprocess.Popen[bytes], read: int) -> dict[str,
             raise WorkerError(_reason(said) or f"the worker ended with code {code}")
         health = client.health(timeout=max(1.0, end - time.monotonic()))
         if health is not None:
+            child.returncode = 0  # it lives on without us; nobody has to wait for it
             return health
         time.sleep(0.02)
     raise WorkerError(

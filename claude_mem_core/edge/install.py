@@ -140,7 +140,8 @@ def cached(name: str, constants: Mapping[str, object] | None = None) -> bytes:
     tree = _filled(slim(text), constants or {})
     code = bare(compile(tree, f"{name}.py", "exec", dont_inherit=True, optimize=2))
     head = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little")
-    return head + importlib.util.source_hash(text) + marshal.dumps(code)
+    # Later versions of the format depend on what else the process has loaded.
+    return head + importlib.util.source_hash(text) + marshal.dumps(code, 2)
 
 
 def bare(code: CodeType) -> CodeType:
