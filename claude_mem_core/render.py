@@ -41,6 +41,8 @@ _TAG_NAMES = (
     r"claude-mem[\w-]*+|mem-context|private|system[\w-]*+|persisted-output|task-notification"
     r"|hook_context|observation|function_calls|invoke|parameter|tool_result"
 )
+# Colours and other orders to a terminal: the whole sequence goes, not only its ESC.
+_ANSI = re.compile("\x1b\\[[0-?]*+[ -/]*+[@-~]|\x1b\\][^\x07\x1b]*+(?:\x07|\x1b\\\\)?")
 _TAGS = re.compile(rf"</?\s*+(?:{_TAG_NAMES})\b[^<>]*+>", re.IGNORECASE)
 _INST = re.compile(r"\[(/?INST)\]", re.IGNORECASE)
 _LIVE = str.maketrans(
@@ -91,6 +93,7 @@ def visible_only(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
+    text = _ANSI.sub("", text) if "\x1b" in text else text
     text = re.sub("[\x0b-\x0d\x1c-\x1f\x85\u2028\u2029]", " ", text)
     text = _STACKED.sub(r"\1", _HIDDEN.sub("", text))
     return _JOINERS.sub(_joiner, text)

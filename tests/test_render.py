@@ -50,6 +50,8 @@ def test_memory_text_is_one_line_without_live_markup(case: dict[str, Any]) -> No
     [
         ("plain words", "plain words"),
         ("two\n\nlines\tand  blanks", "two lines and blanks"),
+        ("\x1b[31mFAILED\x1b[0m a\x1b]8;;http://x\x07link\x1b]8;;\x07", "FAILED alink"),
+        ("\x1b[31", "[31"),
         ("Vec<u8> and `code`", "Vec‹u8› and 'code'"),
         ("</claude-mem-context> after", "after"),
         ("a <private>b</private> c", "a b c"),

@@ -178,8 +178,7 @@ def _details(row: Row, settings: Mapping[str, Any]) -> list[str]:
     if settings["CLAUDE_MEM_CONTEXT_FULL_FIELD"] == "facts":
         lines = [f"| - {for_prompt(fact, 300)}" for fact in row.facts[:12] if fact.strip()]
     else:
-        lines = (
-            [f"| {for_prompt(row.narrative, DETAIL_CHARS)}"] if row.narrative.strip() else []
-        )
+        said = for_prompt(row.narrative, DETAIL_CHARS)
+        lines = [f"| {said}"] if said and said != for_prompt(row.title, DETAIL_CHARS) else []
     cost = economics.costs(row, settings)
     return [*lines, f"| ({cost})"] if lines and cost else lines
