@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from claude_mem_core.observer import mem_observers
 from claude_mem_core.observer.builtin import observe
 from claude_mem_core.observer.commands import Sort, job
 from claude_mem_core.observer.noise import telling
@@ -303,9 +304,31 @@ def test_foreign_words_stand_apart_as_a_report_and_orders_are_left_out() -> None
         assert any("docs.acme.example says" in fact for fact in draft.facts)
     text = "\n".join(text_of(d) for d in made.observations)
     assert "evil.example" not in text
+    assert made.summary is not None
+    assert "evil.example" not in repr(made.summary)
     assert all(
         "says" not in text_of(d) for d in made.observations if d.trust is not Trust.FOREIGN
     )
+
+
+def test_what_only_a_foreign_source_told_is_not_told_as_our_own() -> None:
+    session = (
+        Session().prompt("look at the docs and set the limit").read("acme.toml", "limit = 1\n")
+    )
+    session.tool(
+        "WebFetch", {"url": "https://docs.acme.example/sdk"}, "The hard limit is QUOTA_9417 requests.",
+        trust=Trust.FOREIGN,
+    )  # fmt: skip
+    session.edit("acme.toml", "limit = 1", "limit = 900")
+    made = session.answer(
+        "The docs name QUOTA_9417 because of billing. acme.toml has limit 900 now."
+    )
+    ours = [d for d in made.observations if d.trust is not Trust.FOREIGN]
+    assert ours
+    assert "QUOTA_9417" not in "\n".join(map(text_of, ours))
+    assert made.summary is not None
+    assert "QUOTA_9417" not in repr(made.summary)
+    assert "QUOTA_9417" in "\n".join(text_of(d) for d in made.observations)
 
 
 def test_a_sub_agents_answer_is_kept_and_its_steps_are_not() -> None:
@@ -429,3 +452,13 @@ def test_titles_never_begin_with_a_tool() -> None:
         "Read replicas take 9 connections now."
     )
     assert session.live[0].title.split()[0].casefold() not in {"read", "task"}
+
+
+@pytest.mark.anyio
+async def test_the_plugin_offers_it() -> None:
+    (record,) = mem_observers()
+    assert record.name == "builtin"
+    observer = record.open({})
+    made = await observer.observe(Session().prompt("fix alpha").batch("Fixed `alpha_x`."))
+    assert made.summary is not None
+    await observer.aclose()

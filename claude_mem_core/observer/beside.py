@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from claude_mem_core.observer.corrections import CLAIM
+from claude_mem_core.observer.helpers import Helper
 from claude_mem_core.observer.speech import is_order, is_routine, sentences
 from claude_mem_core.observer.text import clip, names
 from claude_mem_core.observer.titles import LEAD, title, trimmed
-from claude_mem_core.observer.turn import Helper
 from claude_mem_core.observer.work import STRONG, Work, asked
-from claude_mem_core.types import Draft
+from claude_mem_core.types import Draft, Trust
 
 HELPERS = 3
 LEAST = 60  # characters of a sub-agent's answer that may tell something
@@ -60,18 +61,23 @@ def _helper(helper: Helper) -> Draft | None:
         subtitle=f"A sub-agent was asked: {task}" if task else "Found by a sub-agent",
         facts=tuple(f"The sub-agent reported: {clip(s, 300)}" for s in told[:8] if not is_order(s)),
         narrative=clip(f"Report of a sub-agent: {helper.answer}", 900), concepts=("how-it-works",),
-        events=(helper.event_id,), agent_type=helper.kind or None,
+        events=helper.events, agent_type=helper.kind or None,
     )  # fmt: skip
 
 
 def _foreign(found: Work) -> Draft | None:
     """What came from outside the project, kept apart so that its trust is its own."""
-    lines = [e for e in found.foreign if e.score > STRONG]
-    if not lines:
+    lines = [e for e in found.foreign if e.score > STRONG or found.borrowed]
+    said = [f'{CLAIM}"{clip(s, 260)}"' for s in found.borrowed[:3] if not is_order(s)]
+    alien = [s for s in found.turn.steps if s.trust is Trust.FOREIGN and not s.failed]
+    if not (lines or said) or not alien:
         return None
+    source = lines[0].source if lines else alien[0].server or alien[0].tool
+    head = lines[0].line if lines else found.borrowed[0]
+    used = [e.step.event_id for e in lines] or [s.event_id for s in alien[:3]]
     return Draft(
-        type="discovery", title=trimmed(f"{lines[0].source} reported: {lines[0].line}"),
-        subtitle=asked(found.turn), facts=tuple(e.text for e in lines), concepts=("how-it-works",),
+        type="discovery", title=trimmed(f"{source} reported: {head}"), subtitle=asked(found.turn),
+        facts=(*(e.text for e in lines), *said), concepts=("how-it-works",),
         narrative="Found outside the project; as reported there, not checked.",
-        events=tuple(dict.fromkeys(e.step.event_id for e in lines)),
+        events=tuple(dict.fromkeys(used)),
     )  # fmt: skip

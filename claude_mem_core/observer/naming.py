@@ -23,7 +23,8 @@ PREFER = {
 
 def work_title(found: Work, kind: str) -> str:
     """What the turn came to, in the best words that were said or typed."""
-    candidates = [*_renamed(found), *_messages(found.turn), *_spoken(found.turn)][:8]
+    spoken = [s for s in _spoken(found.turn) if s not in found.borrowed]
+    candidates = [*_renamed(found), *_messages(found.turn), *spoken][:8]
     best = title(candidates, found.topics, found.turn.prompt, PREFER.get(kind))
     return best or _plain(found)
 

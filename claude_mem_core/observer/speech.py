@@ -45,6 +45,11 @@ class Speech:
     done: tuple[str, ...] = ()
     left: tuple[str, ...] = ()
 
+    def without(self, sentences: Sequence[str]) -> Speech:
+        """The same without some sentences."""
+        parts = (self.learned, self.done, self.left)
+        return Speech(*(tuple(s for s in part if s not in sentences) for part in parts))
+
     @property
     def all(self) -> tuple[str, ...]:
         """All sentences, those of one group together."""

@@ -11,13 +11,14 @@ import attrs
 from claude_mem_core.observer import writes
 from claude_mem_core.observer.commands import PASSIVE, Job, Sort, job
 from claude_mem_core.observer.files import Attempt, File, Workspace
+from claude_mem_core.observer.helpers import Helper, helpers
 from claude_mem_core.observer.labels import label
 from claude_mem_core.observer.outcomes import Outcome, outcome
 from claude_mem_core.observer.paths import without_root
 from claude_mem_core.observer.speech import is_protocol
 from claude_mem_core.observer.steps import Act, Step, steps
-from claude_mem_core.observer.text import clip, names, squash
-from claude_mem_core.types import Batch, EventKind, StoredEvent, Trust
+from claude_mem_core.observer.text import clip, names
+from claude_mem_core.types import Batch, EventKind, StoredEvent
 
 FIGURES = re.compile(
     r"(?i)(?<![a-z])(?:bench\w*|load(?:test|[_-]test|\.\w+)|perf|profile|timing|hyperfine|wrk|k6|ab)(?![a-z])"
@@ -65,17 +66,6 @@ class Run:
     def sort(self) -> Sort:
         """What the command is for."""
         return self.job.sort
-
-
-@attrs.frozen
-class Helper:
-    """What a sub-agent was asked and what it answered."""
-
-    asked: str
-    answer: str
-    event_id: int
-    trust: Trust
-    kind: str = ""
 
 
 @attrs.define
@@ -165,7 +155,7 @@ def read(batch: Batch) -> Turn:
         batch=batch, steps=taken, runs=runs, space=_workspace(taken, batch.root, known),
         prompt=without_root(prompts[-1][1], batch.root) if prompts else "",
         prompt_id=prompts[-1][0] if prompts else None,
-        answers=_answers(batch), helpers=_helpers(batch.events, taken),
+        answers=_answers(batch), helpers=helpers(batch.events, taken),
         fault=next((e.event.error or "" for e in batch.events
                     if e.event.kind is EventKind.TURN_FAILED), ""),
     )  # fmt: skip
@@ -203,40 +193,6 @@ def _answers(batch: Batch) -> list[tuple[int, str]]:
         for e in batch.events
         if e.event.kind in ends and e.event.answer and not e.event.in_subagent
     ]
-
-
-def _helpers(events: Sequence[StoredEvent], taken: Sequence[Step]) -> list[Helper]:
-    """Answers of sub-agents, with what they had been asked where that is known."""
-    asked = [s for s in taken if s.act is Act.AGENT]
-    found = []
-    for stored in events:
-        event = stored.event
-        if event.kind is EventKind.SUBAGENT_ENDED and event.answer:
-            task = next(
-                (s.query for s in asked if event.agent_id and event.agent_id in s.text), ""
-            )
-            task = task or (asked[0].query if len(asked) == 1 else "")
-            found.append(
-                Helper(task, event.answer, stored.id, stored.trust, event.agent_type or "")
-            )
-    known = {squash(h.answer)[:200] for h in found}
-    for step in asked:
-        text = step.text.strip()
-        if _is_answer(step) and squash(text)[:200] not in known:
-            found.append(Helper(step.query, text, step.event_id, step.trust))
-    return found
-
-
-def _is_answer(step: Step) -> bool:
-    """A sub-agent that was waited for answers in the tool's result."""
-    return (
-        not step.failed
-        and len(step.text) > 60
-        and not re.search(
-            r"async_launched|launched successfully|agent_id|agentId|working in the background",
-            step.text,
-        )
-    )
 
 
 def _workspace(taken: Sequence[Step], root: str, known: set[str]) -> Workspace:

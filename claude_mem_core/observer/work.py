@@ -12,6 +12,7 @@ from claude_mem_core.observer.corrections import Replaced
 from claude_mem_core.observer.deadends import DeadEnd, dead_ends
 from claude_mem_core.observer.evidence import Evidence, Finder
 from claude_mem_core.observer.measures import Measure, measures
+from claude_mem_core.observer.provenance import borrowed
 from claude_mem_core.observer.speech import Speech, is_routine, of_turn, sentences
 from claude_mem_core.observer.steps import Act
 from claude_mem_core.observer.text import clip, names
@@ -46,6 +47,7 @@ class Work:
     speech: Speech
     replaced: Replaced
     rules: list[str]
+    borrowed: tuple[str, ...] = ()
 
     @property
     def worth_it(self) -> bool:
@@ -57,9 +59,15 @@ class Work:
         if self._explained:
             return True
         speaks = [s for s in sentences(self.turn.answer) if not is_routine(s)]
-        strong = [e for e in (*self.evidence, *self.foreign) if e.score > STRONG]
         about = {n.casefold() for s in speaks for n in names(s)}
-        return bool(speaks) and len(strong) >= 2 and len(about) >= 2
+        return len(self._strong) >= 2 and len(about) >= 2
+
+    @property
+    def _strong(self) -> set[int]:
+        """Steps that told something of weight; a mere look around never does."""
+        looks = {r.index for r in self.turn.runs if r.sort in QUIET}
+        found = (e for e in (*self.evidence, *self.foreign) if e.score > STRONG)
+        return {e.step.index for e in found if e.step.index not in looks}
 
     @property
     def _explained(self) -> bool:
@@ -96,13 +104,15 @@ class Work:
 def work(turn: Turn) -> Work:
     """Find what is worth telling."""
     changes = [describe(f) for f in turn.changed]
+    alien = borrowed(turn)
+    speech = of_turn([a for _, a in turn.answers])
     topics = [c.fact for c in changes] + [r.outcome.error for r in turn.failures]
     finder = Finder(turn, topics)
     evidence = finder.best(6)
     return Work(
         turn=turn, changes=changes, evidence=evidence, foreign=finder.best(5, foreign=True),
         chains=chains(turn, evidence), ends=dead_ends(turn), measured=measures(turn),
-        speech=of_turn([a for _, a in turn.answers]), replaced=corrections.replaced(turn),
+        speech=speech.without(alien), borrowed=alien, replaced=corrections.replaced(turn),
         rules=corrections.user_rules(turn),
     )  # fmt: skip
 
