@@ -22,6 +22,8 @@ SCHEMA = """
   WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY type, name
 """
 COLUMNS = "SELECT name FROM pragma_table_xinfo(?)"
+# The word index with its inner tables: recall makes it anew from the other tables.
+INDEX = ("memory_index", "memory_words")
 KEY = "shape"
 
 
@@ -76,7 +78,7 @@ def lost(conn: apsw.Connection) -> list[Part]:
     whole = _whole()
     try:
         here = {(part.type, part.name) for part in _parts(conn)}
-        wanted = _parts(whole)
+        wanted = [part for part in _parts(whole) if not part.name.startswith(INDEX)]
         _look_at_tables(conn, whole, [part.name for part in wanted if part.type == "table"])
         return [part for part in wanted if (part.type, part.name) not in here and part.sql]
     finally:
