@@ -7,20 +7,35 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import (
+    Bundle,
+    MultipleResults,
+    RuleBasedStateMachine,
+    invariant,
+    multiple,
+    rule,
+)
 
 from claude_mem_core.store import Store, memories, queue
 from claude_mem_core.types import DocKind, Event, EventKind, Observed, Skip, ToolUse
 from tests.store_home import IDLE, LEASE, Home, key_of, observing
 
-SESSIONS = st.sampled_from(["s1", "s2", "s3"])
-LATE = st.integers(-90_000, 1_000)  # milliseconds by which a hook was overtaken
+SESSIONS = st.sampled_from(["s1", "s2"])
+LATE = st.sampled_from([0, 0, 0, -1, -30_000, -90_000])  # by which a hook was overtaken
+KINDS = st.sampled_from(["prompt", "private", "tool", "tool", "stop", "stop", "end", "excluded"])
+DEEDS = st.sampled_from(["retry", "discard", "delete memory", "delete session"])
+FORCE = st.sampled_from([True, True, False])
+PRIVATE = {"state": "skipped", "reason": "private"}
 
 
 class QueueMachine(RuleBasedStateMachine):
-    """A store, and beside it the plain truth of what was acknowledged."""
+    """A store, and beside it the plain truth of what was acknowledged.
+
+    Few rules with much inside, so that what belongs together meets often enough.
+    """
 
     events = Bundle("events")
     works = Bundle("works")
@@ -37,119 +52,95 @@ class QueueMachine(RuleBasedStateMachine):
         self.home.store.close()
         shutil.rmtree(self.folder)
 
-    def take(self, event: Event, **more: Any) -> Event:
-        """Accept an event; once acknowledged it must never get lost."""
-        self.home.now += 7
-        receipt = self.home.accept(event, **more)
-        if not receipt.duplicate:
-            self.accepted[key_of(event)] = event.session_id
-        return event
-
-    def made(self, kind: EventKind, session: str, late: int, **more: Any) -> Event:
-        self.count += 1
-        return self.home.event(kind, late, session_id=session, **more)
-
     # What hosts send -----------------------------------------------------------------------
 
-    @rule(target=events, session=SESSIONS, late=LATE)
-    def prompt(self, session: str, late: int) -> Event:
-        event = self.made(EventKind.PROMPT_SENT, session, late, prompt=f"prompt {self.count}")
-        return self.take(event)
-
-    @rule(target=events, session=SESSIONS, late=LATE, named=st.booleans())
-    def private(self, session: str, late: int, named: bool) -> Event:
-        name = f"p{self.count}" if named else None
-        event = self.made(EventKind.PROMPT_SENT, session, late, prompt="", prompt_id=name)
-        return self.take(event, state="skipped", reason="private")
-
-    @rule(target=events, session=SESSIONS, late=LATE)
-    def tool(self, session: str, late: int) -> Event:
+    @rule(target=events, kind=KINDS, session=SESSIONS, late=LATE, named=st.booleans())
+    def happens(self, kind: str, session: str, late: int, named: bool) -> Event:
+        """An event is accepted; once acknowledged it must never get lost."""
+        self.home.now += 7
+        self.count += 1
+        made: dict[str, tuple[EventKind, dict[str, Any]]] = {
+            "prompt": (EventKind.PROMPT_SENT, {"prompt": f"prompt {self.count}"}),
+            "private": (EventKind.PROMPT_SENT, {"prompt": ""}),
+            "stop": (EventKind.TURN_ENDED, {"answer": f"answer {self.count}"}),
+            "end": (EventKind.SESSION_ENDED, {}),
+        }
         use = ToolUse(name="Bash", id=f"t{self.count}", input="in", output="out")
-        return self.take(self.made(EventKind.TOOL_USED, session, late, tool=use))
+        event_kind, fields = made.get(kind, (EventKind.TOOL_USED, {"tool": use}))
+        if kind == "private" and named:
+            fields["prompt_id"] = f"p{self.count}"
+        event = self.home.event(event_kind, late, session_id=session, **fields)
+        receipt = self.home.accept(event, **self.judged(event, kind))
+        if not receipt.duplicate:
+            self.accepted[key_of(event)] = session
+        return event
 
-    @rule(target=events, session=SESSIONS, late=LATE)
-    def stop(self, session: str, late: int) -> Event:
-        event = self.made(EventKind.TURN_ENDED, session, late, answer=f"answer {self.count}")
-        return self.take(event)
-
-    @rule(target=events, session=SESSIONS)
-    def end(self, session: str) -> Event:
-        return self.take(self.made(EventKind.SESSION_ENDED, session, 0))
-
-    @rule(session=SESSIONS)
-    def excluded(self, session: str) -> None:
-        use = ToolUse(name="Bash", id=f"t{self.count}")
-        event = self.made(EventKind.TOOL_USED, session, 0, tool=use)
-        self.take(event, state="skipped", reason="excluded")
+    def judged(self, event: Event, kind: str = "") -> dict[str, Any]:
+        if event.kind is EventKind.PROMPT_SENT and not event.prompt:
+            return PRIVATE
+        return {"state": "skipped", "reason": "excluded"} if kind == "excluded" else {}
 
     @rule(event=events, delivery=st.sampled_from(["", "d1", "d2"]))
     def again(self, event: Event, delivery: str) -> None:
-        """Repeated, perhaps after its session was deleted: then it is new."""
-        if self.accepted.get(key_of(event)) is not None:
-            private = event.kind is EventKind.PROMPT_SENT and not event.prompt
-            state = {"state": "skipped", "reason": "private"} if private else {}
-            assert self.home.accept(event, delivery=delivery and f"{key_of(event)}{delivery}",
-                                    **state).duplicate  # fmt: skip
+        """A repeat changes nothing."""
+        if key_of(event) in self.accepted:
+            name = delivery and f"{key_of(event)}{delivery}"
+            receipt = self.home.accept(event, delivery=name, **self.judged(event))
+            assert receipt.duplicate
 
     # What the observing loop does --------------------------------------------------------------
 
-    @rule(target=works, force=st.booleans(), idle=st.booleans())
-    def claim(self, force: bool, idle: bool) -> list[queue.Work]:
-        return self.home.claim(IDLE + 1 if idle else 0, force=force)
+    @rule(target=works, force=FORCE, wait=st.sampled_from([0, 0, IDLE]))
+    def claim(self, force: bool, wait: int) -> MultipleResults[queue.Work]:
+        self.home.now += wait
+        return multiple(*self.home.claim(force=force))
 
-    @rule(works=works, skip=st.booleans())
-    def keep(self, works: list[queue.Work], skip: bool) -> None:
-        """Also twice, also after the lease ran out, also of a session that is gone."""
-        for work in works:
-            if work.session_db_id not in self.sessions():
-                continue
-            made = observing(work)
-            if skip:
-                made = Observed(skipped=(Skip(event_id=work.event_ids[0], reason="routine"),))
-            self.home.keep(work, made)
+    @rule(work=works, skip=st.booleans())
+    def keep(self, work: queue.Work, skip: bool) -> None:
+        """Also twice, also after the lease ran out."""
+        if self.home.value("SELECT 1 FROM sdk_sessions WHERE id = ?", work.session_db_id) is None:
+            return
+        self.count += 1
+        made = observing(work, f"View {self.count}")
+        if skip:
+            made = Observed(skipped=(Skip(event_id=work.event_ids[0], reason="routine"),))
+        self.home.keep(work, made)
 
-    @rule(works=works)
-    def fail(self, works: list[queue.Work]) -> None:
-        for work in works:
-            self.home.write(lambda conn, work=work: queue.fail(conn, work, "no", self.home.now))
+    @rule(work=works)
+    def fail(self, work: queue.Work) -> None:
+        self.home.write(lambda conn: queue.fail(conn, work, "no", self.home.now))
 
-    @rule()
-    def leases_run_out(self) -> None:
-        self.home.now += LEASE + 1
+    @rule(wait=st.sampled_from([6_000, 31_000, LEASE + 1]))
+    def time_passes(self, wait: int) -> None:
+        self.home.now += wait
         self.home.write(lambda conn: queue.release_stale(conn, self.home.now))
 
-    @rule()
-    def time_passes(self) -> None:
-        self.home.now += 60_000
+    # What people and power cuts do --------------------------------------------------------------
 
-    # What people do ------------------------------------------------------------------------------
+    @rule(deed=DEEDS, pick=st.integers(0, 5))
+    def somebody(self, deed: str, pick: int) -> None:
+        if deed == "retry":
+            self.home.write(queue.retry)
+        elif deed == "discard":
+            self.home.write(lambda conn: queue.discard(conn, None, self.home.now))
+        elif deed == "delete memory":
+            self.delete("observations", pick, self.delete_memory)
+        else:
+            self.delete("sdk_sessions", pick, self.delete_session)
 
-    @rule()
-    def retry(self) -> None:
-        self.home.write(queue.retry)
+    def delete(self, table: str, pick: int, fn: Any) -> None:
+        ids = [row[0] for row in self.home.rows(f"SELECT id FROM {table} ORDER BY id")]
+        if pick < len(ids):
+            fn(ids[pick])
 
-    @rule()
-    def discard(self) -> None:
-        self.home.write(lambda conn: queue.discard(conn, None, self.home.now))
+    def delete_memory(self, number: int) -> None:
+        self.home.write(lambda conn: memories.delete(conn, DocKind.OBSERVATION, number))
 
-    @rule(pick=st.integers(0, 10))
-    def delete_memory(self, pick: int) -> None:
-        ids = [row[0] for row in self.home.rows("SELECT id FROM observations ORDER BY id")]
-        if ids:
-            number = ids[pick % len(ids)]
-            self.home.write(lambda c: memories.delete(c, DocKind.OBSERVATION, number))
-
-    @rule(session=SESSIONS)
-    def delete_session(self, session: str) -> None:
-        sql = "SELECT id FROM sdk_sessions WHERE content_session_id = ?"
-        number = self.home.value(sql, session)
-        if number is None:
-            return
+    def delete_session(self, number: int) -> None:
+        gone = {k for (k,) in self.home.rows(
+            "SELECT key FROM events WHERE session_db_id = ?", number)}  # fmt: skip
         self.home.write(lambda conn: memories.delete_session(conn, number, self.home.now))
-        kept = {row[0] for row in self.home.rows("SELECT key FROM events")}
-        self.accepted = {
-            key: of for key, of in self.accepted.items() if of != session or key in kept
-        }
+        self.accepted = {key: of for key, of in self.accepted.items() if key not in gone}
 
     @rule(resumed=st.booleans())
     def crash(self, resumed: bool) -> None:
@@ -163,9 +154,6 @@ class QueueMachine(RuleBasedStateMachine):
             self.home.write(lambda conn: queue.resume(conn, self.home.now))
 
     # What must hold -------------------------------------------------------------------------------
-
-    def sessions(self) -> set[int]:
-        return {row[0] for row in self.home.rows("SELECT id FROM sdk_sessions")}
 
     @invariant()
     def the_sum_is_right(self) -> None:
@@ -190,8 +178,18 @@ class QueueMachine(RuleBasedStateMachine):
             assert totals.get(kind, 0) == self.home.value(f"SELECT count(*) FROM {table}")
 
 
+def thorough(examples: int) -> settings:
+    return settings(
+        max_examples=examples, stateful_step_count=40, deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )  # fmt: skip
+
+
+class Many(QueueMachine):
+    """The same, looked at for longer."""
+
+
 TestQueue = QueueMachine.TestCase
-TestQueue.settings = settings(
-    max_examples=30, stateful_step_count=40, deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)  # fmt: skip
+TestQueue.settings = thorough(6)
+TestQueueForLong = pytest.mark.slow(Many.TestCase)
+TestQueueForLong.settings = thorough(60)
