@@ -9,9 +9,8 @@ import anyio.to_thread
 import apsw
 
 from claude_mem_core.errors import NotFound
-from claude_mem_core.recall import dates, listing, timeline
-from claude_mem_core.recall.details import in_full
-from claude_mem_core.recall.records import Record, key_of, kind_of
+from claude_mem_core.recall import dates, details, listing, timeline
+from claude_mem_core.recall.records import Record, key_of, kind_of, parse_key
 from claude_mem_core.recall.search import SearchAnswer, search
 from claude_mem_core.types import DocKind, Query
 from claude_mem_core.worker.routes.by_file import ENDPOINTS as BY_FILE
@@ -22,6 +21,7 @@ from claude_mem_core.worker.spec import (
     ERROR,
     Call,
     Endpoint,
+    Param,
     Refused,
     choice,
     host_filter,
@@ -35,6 +35,7 @@ from claude_mem_core.worker.spec import (
 )
 
 MOST = 100
+MOST_KEYS = 500
 KINDS = {
     "observations": DocKind.OBSERVATION,
     "sessions": DocKind.SUMMARY,
@@ -93,7 +94,8 @@ async def _answer(call: Call, query: Query) -> object:
         about = _about(answer)
         if style == "json":
             return {**_by_kind(services.store.read, answer.records), **about}
-        return content(*_lines(query, answer, full=style == "full"), **about)
+        lines = _lines(query, answer, full=style == "full")
+        return content(*lines, found=len(answer.records), **about)
 
     return await anyio.to_thread.run_sync(work)
 
@@ -123,7 +125,7 @@ def _lines(query: Query, answer: SearchAnswer, *, full: bool) -> list[str]:
     lines = [listing.found_line(query.text, answer.records)]
     if full:
         for one in answer.records:
-            lines += ["", in_full(one)]
+            lines += ["", details.in_full(one)]
     else:
         lines += listing.by_day(answer.records, dict.fromkeys(answer.partial, "partial match"))
     return [*lines, *_doubts(answer)]
@@ -141,6 +143,26 @@ def _doubts(answer: SearchAnswer) -> list[str]:
     return ["", *(f"Note: {doubt}." for doubt in doubts)] if doubts else []
 
 
+async def in_full(call: Call) -> object:
+    """Records of any kind in full, by their keys; missing ones are named."""
+    keys = [parse_key(key) for key in call.params["ids"][:MOST_KEYS]]
+    if not keys:
+        raise Refused(400, "ids must be like 12, S3, P4, separated by commas")
+    as_json, name = call.params["format"] == "json", call.params["project"]
+
+    def read(conn: apsw.Connection) -> object:
+        found = details.details(conn, keys, project_ids(conn, name))
+        missing = list(found.missing)
+        if as_json:
+            rows = worded(conn, found.records)
+            return {"records": [_item(*pair) for pair in zip(found.records, rows, strict=True)],
+                    "missing": missing}  # fmt: skip
+        texts = [details.in_full(one) for one in found.records]
+        return content("\n\n".join(texts), missing=missing)
+
+    return await call.services.store.aread(read)
+
+
 async def around(call: Call) -> object:
     """What happened around a record, a time, or the best match of a query."""
     given = call.params["anchor"] or ""
@@ -156,7 +178,8 @@ async def around_query(call: Call) -> object:
     query = query_of({**call.params, "limit": 1}, host_filter(call))
     answer = await anyio.to_thread.run_sync(search, call.services, query)
     if not answer.records:
-        return content(listing.nothing_found(query.text)) if _as_index(call) else []
+        nothing = content(listing.nothing_found(query.text), found=False)
+        return nothing if _as_index(call) else []
     return await _around(call, key_of(answer.records[0]))
 
 
@@ -173,7 +196,7 @@ async def _around(call: Call, given: str) -> object:
         anchor = timeline.anchor_of(conn, given)
         found = timeline.timeline(conn, anchor, before, after, ids, host)
         if _as_index(call):
-            return content(timeline.as_text(found))
+            return content(timeline.as_text(found), found=True)
         rows = worded(conn, found.records)
         return [_item(one, row) for one, row in zip(found.records, rows, strict=True)]
 
@@ -181,7 +204,7 @@ async def _around(call: Call, given: str) -> object:
         return await call.services.store.aread(read)
     except NotFound as error:
         if _as_index(call):
-            return content(str(error))
+            return content(str(error), found=False)
         raise
 
 
@@ -226,6 +249,18 @@ ENDPOINTS = (
         area="search",
     ),
     *BY_FILE,
+    Endpoint(
+        "GET",
+        "/api/details",
+        in_full,
+        "Records of any kind in full",
+        params=(
+            Param("ids", words("ids").schema, True, (), "12, S3, P4"),
+            project(),
+            choice("format", "full", "json", default="full"),
+        ),
+        area="search",
+    ),
     Endpoint(
         "GET",
         "/api/timeline",

@@ -1,0 +1,44 @@
+"""`mem context`: what a session that starts now would be given, and why."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import Any
+
+HELP = "show what a new session here would be given"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", help="label or id; default: the project of --cwd")
+    parser.add_argument("--cwd", help="directory of the session; default: this one")
+    parser.add_argument("--host", default="claude-code", help="agent program, or all")
+    parser.add_argument("--why", action="store_true", help="add the reason for each line")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 done."""
+    from claude_mem_core.cli.emit import emit, emit_json
+    from claude_mem_core.cli.recalled import client, here
+
+    place = {"project": args.project} if args.project else {"cwd": args.cwd or here()}
+    found = client().get("/api/context/preview", source=args.host, format="json", **place)
+    if args.json:
+        emit_json(found)
+        return 0
+    emit(found["text"])
+    if args.why:
+        for line in reasons(found):
+            emit(line)
+    return 0
+
+
+def reasons(found: dict[str, Any]) -> Iterator[str]:
+    """Why each line is there, what was left out, how large it is."""
+    yield ""
+    for row in found["reasons"]:
+        yield f"#{row['id']} {row['type']}: {row['reason']}"
+    for reason, count in found["omitted"].items():
+        yield f"left out: {count} ({reason})"
+    yield f"size: {found['bytes']} bytes, about {found['tokens']} tokens"

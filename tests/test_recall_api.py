@@ -1,0 +1,309 @@
+"""Search, timeline, context and their kin, as the worker answers them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+
+from claude_mem_core.testing.worker import LiveWorker, data_dir, start
+from tests.cli_run import mem
+from tests.recall_store import CASES, DAY_MS, NOW_MS, Filled, read_jsonl
+from tests.test_search_cases import queries
+
+O15 = CASES / "O15-keyword-query-syntax"
+MINUTE = 60_000
+
+
+def at(minutes: int) -> int:
+    return NOW_MS - DAY_MS + minutes * MINUTE
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[LiveWorker]:
+    with data_dir() as paths:
+        paths.data.mkdir(mode=0o700)
+        filled = Filled(paths.data)
+        filled.observe(read_jsonl(O15 / "corpus.jsonl"))
+        filled.observe(
+            [
+                {
+                    "title": f"Step {n} of the dock",
+                    "narrative": "long <b>story</b>",
+                    "facts": ["fact a"],
+                    "concepts": ["gotcha"],
+                    "files_read": ["/p/src/a.py"],
+                    "files_modified": [f"src/dock_{n % 2}.py"],
+                    "created_ms": at(2 * n),
+                    "project": "dock",
+                    "type": ["bugfix", "feature"][n % 2],
+                }
+                for n in range(10)
+            ]
+        )
+        filled.summarize(
+            request="Build the dock", learned="wood floats", created_ms=at(9), project="dock"
+        )
+        filled.prompt("please build the dock", created_ms=at(0) - 1, project="dock")
+        filled.close()
+        worker = start(paths)
+        try:
+            yield worker
+        finally:
+            worker.stop()
+
+
+def get(live: LiveWorker, url: str, status: int = 200, **params: Any) -> Any:
+    answer = live.ask("GET", f"{url}?{urlencode(params)}")
+    assert answer.status == status, answer.body
+    return answer.json
+
+
+def text(found: Any) -> str:
+    return str(found["content"][0]["text"])
+
+
+FIRST = 19  # id of the first dock row
+
+
+def test_the_index_form(live: LiveWorker) -> None:
+    found = get(live, "/api/search", query="dock", project="dock", limit=3, type="observations")
+    lines = text(found).splitlines()
+    assert lines[0] == 'Found 3 result(s) matching "dock" (3 obs, 0 sessions, 0 prompts)'
+    assert lines[2].startswith("### ")
+    assert lines[4:6] == [
+        "| ID | Time | T | Title | Read |",
+        "|----|------|---|-------|------|",
+    ]
+    assert "of the dock | ~" in lines[6]
+    assert found["methods"] == ["keyword"]
+    assert found["coverage"] == 1.0
+    assert found["hasMore"] is True
+    found = get(live, "/api/search", query="zebrafish <x>")
+    assert text(found) == 'No results found matching "zebrafish ‹x›"'
+
+
+def test_the_json_form(live: LiveWorker) -> None:
+    found = get(live, "/api/search", query="dock", project="dock", format="json", limit=100)
+    assert len(found["observations"]) == 10
+    assert [row["request"] for row in found["sessions"]] == ["Build the dock"]
+    assert [row["prompt_text"] for row in found["prompts"]] == ["please build the dock"]
+    assert json.loads(found["observations"][0]["facts"]) == ["fact a"]
+
+
+def test_the_full_form(live: LiveWorker) -> None:
+    found = get(live, "/api/search", query="dock", type="bugfix", format="full", limit=1)
+    assert "| long ‹b›story‹/b›" in text(found)
+    assert "Facts:\n- fact a" in text(found)
+    assert "Files modified: src/dock_0.py" in text(found)
+
+
+@pytest.mark.parametrize(
+    ("params", "count"),
+    [
+        ({"type": "bugfix"}, 5),
+        ({"type": "sessions"}, 1),
+        ({"type": "prompts"}, 1),
+        ({"obs_type": "bugfix,feature"}, 10),
+        ({"concepts": "gotcha,pattern"}, 10),
+        ({"files": "dock_1.py"}, 5),
+        ({"dateStart": str(at(10)), "type": "observations"}, 5),
+        ({"dateStart": "2026-06-30", "dateEnd": "2026-06-30", "type": "observations"}, 10),
+        ({"dateEnd": "2026-06-01"}, 0),
+        ({"platformSource": "kimi"}, 0),
+        ({"platformSource": "claude", "type": "sessions"}, 1),
+        ({"orderBy": "date_asc", "limit": 5}, 5),
+        ({"offset": 10}, 2),
+        ({"limit": 1000}, 12),
+    ],
+    ids=str,
+)
+def test_filters(live: LiveWorker, params: dict[str, Any], count: int) -> None:
+    found = get(live, "/api/search", query="dock", project="dock", format="json", **params)
+    assert sum(len(found[name]) for name in ("observations", "sessions", "prompts")) == count
+
+
+def test_order_by_date(live: LiveWorker) -> None:
+    found = get(
+        live,
+        "/api/search",
+        query="dock",
+        format="json",
+        orderBy="date_asc",
+        type="observations",
+        project="dock",
+    )
+    times = [row["created_at_epoch"] for row in found["observations"]]
+    assert times == sorted(times)
+
+
+def test_partial_matches_are_marked(live: LiveWorker) -> None:
+    found = get(live, "/api/search", query="dock wood nowhere", project="dock")
+    assert "(partial match)" in text(found)
+    assert "S1" in found["partial"]
+    assert text(get(live, "/api/search", query="dock nowhere", match="all")).startswith(
+        "No results"
+    )
+
+
+@pytest.mark.parametrize("case", queries(O15), ids=lambda case: ascii(case["q"])[:40])
+def test_o15_over_http_and_on_the_command_line(live: LiveWorker, case: dict[str, Any]) -> None:
+    over_http = get(live, "/api/search", query=case["q"], format="json")
+    typed = case["q"].replace("\0", "")
+    ran = mem(live.paths.data, "search", "--json", "--", typed)
+    assert ran.code == 0, ran.err
+    ids = [row["id"] for row in over_http["observations"]]
+    if typed == case["q"]:
+        assert [row["id"] for row in ran.json["observations"]] == ids
+    assert ran.json["methods"] == over_http["methods"] == ["keyword"]
+    assert set(case["hit"]) <= set(ids[:5])
+    assert not set(case.get("miss", [])) & set(ids)
+
+
+def test_timeline(live: LiveWorker) -> None:
+    found = get(live, "/api/timeline", anchor=FIRST + 5)
+    assert [(row["type"], row["id"]) for row in found] == [
+        ("observation", FIRST + 3),
+        ("observation", FIRST + 4),
+        ("session", 1),
+        ("observation", FIRST + 5),
+        ("observation", FIRST + 6),
+        ("observation", FIRST + 7),
+        ("observation", FIRST + 8),
+    ]
+    found = get(live, "/api/timeline", anchor="S1", depth_before=1, depth_after=0)
+    assert [(row["type"], row["id"]) for row in found] == [
+        ("observation", FIRST + 4),
+        ("session", 1),
+    ]
+    found = get(live, "/api/timeline", anchor="P1", depth_after=1)
+    assert [row["type"] for row in found] == ["prompt", "observation"]
+    found = get(
+        live, "/api/timeline", anchor=at(9), depth_before=1, depth_after=1, project="dock"
+    )
+    assert [row["id"] for row in found] == [FIRST + 4, 1]
+    found = get(live, "/api/timeline", query="dock step 4", depth_before=1, depth_after=1)
+    assert [row["id"] for row in found] == [FIRST + 3, FIRST + 4, 1]
+    found = get(live, "/api/timeline", anchor=FIRST, depth_after=1000)
+    assert len(found) == 12
+    assert get(live, "/api/timeline/by-query", query="zebrafish") == []
+
+
+def test_timeline_as_text(live: LiveWorker) -> None:
+    shown = text(get(live, "/api/timeline", anchor=f"#{FIRST}", format="index"))
+    assert shown.startswith(f"# Timeline around #{FIRST} (5 items)\n\n### Jun 30, 2026")
+    assert f"| #{FIRST} |" in shown
+    assert "(anchor)" in shown
+    assert "not found" in text(get(live, "/api/timeline", anchor=9999, format="index"))
+    get(live, "/api/timeline", 404, anchor=9999)
+    get(live, "/api/timeline", 400, anchor="no such thing")
+    get(live, "/api/timeline", 400)
+
+
+def test_memories_of_a_file(live: LiveWorker) -> None:
+    found = get(live, "/api/observations/by-file", path="src/dock_1.py")
+    assert found["count"] == 5
+    assert [row["id"] for row in found["observations"]] == [FIRST + n for n in (9, 7, 5, 3, 1)]
+    assert get(live, "/api/observations/by-file", path="other/dock_1.py")["count"] == 0
+    assert get(live, "/api/observations/by-file", path="dock_1.py", limit=2)["count"] == 2
+    found = get(live, "/api/observations/by-file", path="/p/src/a.py", projects="syntax")
+    assert found["count"] == 0
+    get(live, "/api/observations/by-file", 400)
+    shown = text(get(live, "/api/search/by-file", filePath="src/dock_1.py", project="dock"))
+    assert shown.startswith('Found 5 result(s) matching "src/dock_1.py" (5 obs')
+    found = get(
+        live,
+        "/api/search/by-file",
+        filePath="/dock/src/dock_1.py",
+        project="dock",
+        format="json",
+    )
+    assert len(found["observations"]) == 5
+    assert text(get(live, "/api/search/by-file", filePath="x.rs")).startswith(
+        "No results found"
+    )
+
+
+def test_details(live: LiveWorker) -> None:
+    found = get(live, "/api/details", ids=f"{FIRST},S1,#P1,999,S99")
+    assert found["missing"] == ["999", "S99"]
+    shown = text(found)
+    assert f"## #{FIRST} " in shown
+    assert "## #S1 " in shown
+    assert "| please build the dock" in shown
+    assert "Learned: wood floats" in shown
+    found = get(live, "/api/details", ids=str(FIRST), project="syntax", format="json")
+    assert (found["records"], found["missing"]) == ([], [str(FIRST)])
+    get(live, "/api/details", 400, ids="x")
+
+
+def test_recent_and_context(live: LiveWorker) -> None:
+    found = get(live, "/api/context/recent", project="dock", limit=2)
+    assert [row["id"] for row in found["observations"]] == [FIRST + 9, FIRST + 8]
+    assert [row["id"] for row in found["summaries"]] == [1]
+    plain = live.ask("GET", "/api/context/inject?project=dock").body.decode()
+    assert "# [dock] recent context" in plain
+    coloured = live.ask("GET", "/api/context/preview?project=dock").body.decode()
+    assert "\x1b[" in coloured
+    several = live.ask("GET", "/api/context/inject?projects=syntax,dock").body.decode()
+    assert "# [dock] recent context" in several
+    assert "toolchain" in several
+    full = live.ask("GET", "/api/context/inject?project=dock&full=true").body.decode()
+    assert full.count("| long") == 10
+    get(live, "/api/context/inject", 400)
+    get(live, "/api/context/preview", 400)
+    unknown = live.ask("GET", "/api/context/inject?project=nowhere").body.decode()
+    assert "Nothing is remembered of this project yet" in unknown
+
+
+def test_fitting_memories(live: LiveWorker) -> None:
+    asked = {"q": "how was step 4 of the dock done", "project": "dock", "limit": 2}
+    found = live.ask("POST", "/api/context/semantic", asked).json
+    assert found["count"] == 2
+    assert "Step 4 of the dock" in found["context"]
+    assert live.ask("POST", "/api/context/semantic", {"q": "short"}).json["count"] == 0
+
+
+def test_commands(live: LiveWorker) -> None:
+    data = live.paths.data
+    ran = mem(data, "show", f"#{FIRST}", "S1", "P1")
+    assert (ran.code, ran.err) == (0, "")
+    assert "## #S1" in ran.out
+    ran = mem(data, "show", "12345", str(FIRST))
+    assert ran.code == 1
+    assert "Observation IDs not found: [12345]" in ran.err
+    assert mem(data, "show", "--json", "S1").json["records"][0]["request"] == "Build the dock"
+    assert mem(data, "show", "what").code == 2
+    ran = mem(data, "timeline", str(FIRST), "--after", "1")
+    assert ran.out.startswith(f"# Timeline around #{FIRST} (3 items)")
+    assert mem(data, "timeline", "999").code == 1
+    assert mem(data, "timeline").code == 2
+    assert mem(data, "timeline", "--json", "--query", "dock step 4").json
+    ran = mem(data, "context", "--project", "dock", "--why")
+    assert "#28 feature: number 1 of the newest in the project" in ran.out
+    assert "bytes, about" in ran.out
+    found = mem(data, "context", "--project", "dock", "--json").json
+    assert found["ids"][0] == str(FIRST + 9)
+    assert found["reasons"][0]["type"] == "feature"
+    ran = mem(data, "context", "--cwd", "/")
+    assert (ran.code, ran.out) == (0, "\n")
+    assert "dock" in mem(data, "projects").out
+    assert "dock" in mem(data, "projects", "--json").json["projects"]
+    assert "observations" in mem(data, "stats").out
+    assert mem(data, "stats", "--json").json["database"]["observations"] == 28
+    ran = mem(data, "search", "dock", "--type", "prompts")
+    assert "please build the dock" in ran.out
+    ran = mem(data, "search", "zebrafish")
+    assert (ran.code, ran.out) == (0, 'No results found matching "zebrafish"\n')
+    assert mem(data, "search", "dock", "--since", "never").code == 2
+
+
+def test_why(live: LiveWorker) -> None:
+    ran = mem(live.paths.data, "why", f"#{FIRST}")
+    assert ran.out.startswith(f"#{FIRST}: trust work")
+    assert "made from 0 events" in ran.out
+    assert mem(live.paths.data, "why", "--json", "S1").json["key"] == "S1"
+    assert mem(live.paths.data, "why", "999").code == 1
