@@ -10,7 +10,7 @@ import attrs
 from claude_mem_core.observer import code
 from claude_mem_core.observer.commands import PROOF, QUIET, Sort
 from claude_mem_core.observer.deltas import name_of
-from claude_mem_core.observer.newtext import PROSE
+from claude_mem_core.observer.newtext import PROSE, TESTS
 from claude_mem_core.observer.outcomes import ERRORS
 from claude_mem_core.observer.report import pairs, report
 from claude_mem_core.observer.speech import is_order
@@ -90,9 +90,8 @@ def _source(run: Run) -> str:
     """The command, or where it asked, and what the agent said it was for."""
     name = run.label
     if run.sort is Sort.DATABASE:
-        name = (
-            " ".join(w for w in run.job.main.args[:2] if " " not in w) or run.job.main.program
-        )
+        where = [w for w in run.job.main.args[:2] if " " not in w]
+        name = " ".join([run.job.main.program, *where])
     note = run.step.note
     plain = (
         len(note.split()) < 4
@@ -114,12 +113,17 @@ def _of_file(step: Step, keys: set[str], most: int) -> Iterator[Candidate]:
         if found & keys and code.weight(line) > 1 and not (prose and is_order(line)):
             remark = code.comment(line)
             yield Candidate(
-                step, step.path, code.shown(remark or line), _file_bonus(line, remark)
+                step,
+                step.path,
+                code.shown(remark or line),
+                _file_bonus(step.path, line, remark),
             )
 
 
-def _file_bonus(line: str, remark: str) -> float:
-    """Comments explain; a bare definition only repeats a name."""
+def _file_bonus(path: str, line: str, remark: str) -> float:
+    """Comments explain; a bare definition only repeats a name, a test what is wanted."""
+    if TESTS.search(path):
+        return -1.5
     if remark:
         return 0.5
     return -3.0 if name_of(line) and len(line) < 60 else -0.5

@@ -198,7 +198,7 @@ def tried(attempt: Attempt) -> str:
 
 def tried_core(attempt: Attempt) -> str:
     """The one thing an attempt had changed, in a few words for a title."""
-    for delta in _tried_deltas(attempt):
+    for delta in map(_code_only, _tried_deltas(attempt)):
         if len(delta.old) == 1 and len(delta.new) == 1:
             a, b = code.shown(delta.old[0]), code.shown(delta.new[0])
             head, tail = _ends(a, b)
@@ -210,6 +210,12 @@ def tried_core(attempt: Attempt) -> str:
         if told := code.telling_lines(delta.new, 1, 60):
             return told[0]
     return ""
+
+
+def _code_only(delta: Delta) -> Delta:
+    old = tuple(line for line in delta.old if line.strip() and not code.comment(line))
+    new = tuple(line for line in delta.new if line.strip() and not code.comment(line))
+    return Delta(old, new, delta.inside)
 
 
 def _tried_deltas(attempt: Attempt) -> list[Delta]:

@@ -35,7 +35,7 @@ CELLS = re.compile(r"\s*\|\s*|\t")
 
 def report(run: Run) -> list[str]:
     """What a run told, one statement a line, nothing of its layout."""
-    lines = run.outcome.lines
+    lines = _without_head(run.outcome.lines)
     for reader in (_statuses, _no_hits, _plan, _table, _one_each):
         told = reader(run, lines)
         if told:
@@ -43,6 +43,14 @@ def report(run: Run) -> list[str]:
     return [clip(RULED.sub("", line), LONGEST) for line in lines]
 
 
+def _without_head(lines: Sequence[str]) -> Sequence[str]:
+    """The lines without a first one that only names columns in capital letters."""
+    if len(lines) > 1 and COLUMNS.fullmatch(lines[0].strip()):
+        return lines[1:]
+    return lines
+
+
+COLUMNS = re.compile(r"[A-Z][A-Z%/()_-]*(?:\s+[A-Z][A-Z%/()_-]*){1,12}")
 RULED = re.compile(r"^[=*_\s]+|[=*_\s]+$")
 
 

@@ -35,7 +35,7 @@ def clip(text: str, limit: int) -> str:
         return text
     head = text[: limit - 1]
     cut = head.rfind(" ")
-    return (head[:cut] if cut > limit // 2 else head).rstrip(" ,;:(") + ELLIPSIS
+    return (head[:cut] if cut > limit // 2 else head).rstrip(" ,;:(…") + ELLIPSIS
 
 
 def clip_words(text: str, words: int, chars: int) -> str:
