@@ -27,6 +27,7 @@ class Host:
     cwd: str
     session: str = "s-1"
     count: int = 0
+    env: dict[str, str] = attrs.field(factory=dict)
 
     async def send(self, event: str, **fields: Any) -> dict[str, Any]:
         self.count += 1
@@ -38,7 +39,7 @@ class Host:
             host="claude-code", event=event, stdin=json.dumps(payload).encode(),
             key=f"{self.count:020d}-1", at_ms=1_796_000_000_000 + 1000 * self.count,
         )  # fmt: skip
-        delivery = attrs.evolve(delivery, size=len(delivery.stdin))
+        delivery = attrs.evolve(delivery, size=len(delivery.stdin), env=self.env)
         output = await self.services.deliverer.handle(delivery)
         assert output.exit == 0
         return json.loads(output.stdout)  # type: ignore[no-any-return]
@@ -208,5 +209,62 @@ def test_a_resumed_session_gets_only_what_is_new(play):
         second = await host.context("s-1", "resume")
         assert "istachio" in second
         assert "walnut.py" not in second
+
+    play(scenario)
+
+
+def test_advisor_calls_are_kept_only_when_wanted(play, tmp_path, monkeypatch):
+    config = tmp_path / "claude"
+    folder = config / "projects" / "x"
+    folder.mkdir(parents=True)
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(config))
+    ask = {"type": "server_tool_use", "id": "adv1", "name": "advisor", "input": {}}
+    said = {"type": "advisor_result", "text": "Use a lock. <private>zanzibar</private>"}
+    got = {"type": "advisor_tool_result", "tool_use_id": "adv1", "content": said}
+    usage = {"iterations": [{"type": "advisor_message", "model": "wise-1"}]}
+    lines = [
+        {"type": "user", "message": {"role": "user", "content": "how?"}},
+        {"type": "assistant", "message": {"content": [ask, got], "usage": usage}},
+    ]
+    path = folder / "s.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+
+    async def turn(host: Host) -> None:
+        await host.prompt("how do I guard the counter?")
+        await host.send(
+            "Stop", stop_hook_active=False, last_assistant_message="A lock.",
+            transcript_path=str(path),
+        )  # fmt: skip
+
+    async def calls(services: Services) -> list[tuple[Any, ...]]:
+        sql = "SELECT model, prompt, advice FROM advisor_calls"
+        return await services.store.aread(lambda c: [tuple(r) for r in c.execute(sql)])
+
+    async def scenario(services: Services, host: Host) -> None:
+        await turn(host)
+        await anyio.sleep(0.2)
+        assert await calls(services) == []
+        services.settings.set("CLAUDE_MEM_CAPTURE_ADVISOR_CALLS", "true")
+        await turn(host)
+        with anyio.fail_after(5):
+            while not await calls(services):
+                await anyio.sleep(0.02)
+        ((model, prompt, advice),) = await calls(services)
+        assert (model, prompt, advice.strip()) == (
+            "wise-1", "how do I guard the counter?", "Use a lock.",
+        )  # fmt: skip
+
+    play(scenario)
+
+
+def test_no_summary_where_the_host_says_so(play):
+    async def scenario(services: Services, host: Host) -> None:
+        host.env = {"CLAUDE_MEM_DISABLE_SUMMARY": "1"}
+        await host.prompt("make the cart total right")
+        await host.edit(f"{host.cwd}/cart.py", "total = 0", "total = sum(prices)")
+        await host.stop("The cart total now sums the prices.")
+        await services.loop.settle(5)
+        assert await count(services, "SELECT count(*) FROM observations") == 1
+        assert await count(services, "SELECT count(*) FROM session_summaries") == 0
 
     play(scenario)

@@ -10,6 +10,7 @@ import attrs
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.pipeline import oversize
 from claude_mem_core.pipeline.adapters import Adapters, OpenHost
+from claude_mem_core.pipeline.advisor import Advisor
 from claude_mem_core.pipeline.answer import Answers
 from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
@@ -38,6 +39,7 @@ class Deliverer:
         late: LateAnswers,
         indexer: Indexer,
         told: Told,
+        advisor: Advisor,
     ) -> None:
         self._adapters = adapters
         self._recorder = recorder
@@ -46,6 +48,7 @@ class Deliverer:
         self._late = late
         self._indexer = indexer
         self._told = told
+        self._advisor = advisor
         self.refused = 0
 
     async def handle(self, delivery: Delivery) -> Output:
@@ -75,8 +78,7 @@ class Deliverer:
     ) -> Answer:
         answer = Answer(host_event=delivery.event)
         for number, event in enumerate(events):
-            if not event.at_ms:
-                event = attrs.evolve(event, at_ms=delivery.at_ms)
+            event = _marked(event, delivery)
             key = delivery.key if number == 0 else f"{delivery.key}.{number}"
             answer = await self._one(host, delivery, event, key)
         return answer
@@ -108,9 +110,20 @@ class Deliverer:
         self, host: OpenHost, delivery: Delivery, event: Event, receipt: journal.Receipt
     ) -> None:
         self._told.of(event, receipt)
+        self._advisor.of(host, event, receipt, delivery.env)
         if event.kind in WAKING:
             self._loop.wake()
         elif event.kind is EventKind.PROMPT_SENT:
             self._indexer.wake()
         if event.kind is EventKind.TURN_ENDED and not event.answer:
             self._late.watch(host, event, delivery, receipt)
+
+
+def _marked(event: Event, delivery: Delivery) -> Event:
+    """The event with its time, and with the host's wish for no summary."""
+    if not event.at_ms:
+        event = attrs.evolve(event, at_ms=delivery.at_ms)
+    silent = delivery.env.get("CLAUDE_MEM_DISABLE_SUMMARY") == "1"
+    if silent and event.kind is EventKind.TURN_ENDED:
+        event = attrs.evolve(event, extra={**event.extra, "no_summary": True})
+    return event

@@ -13,6 +13,7 @@ from anyio.abc import TaskGroup
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.adapters import Adapters
+from claude_mem_core.pipeline.advisor import Advisor
 from claude_mem_core.pipeline.answer import Answers
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.deliver import Deliverer
@@ -112,6 +113,7 @@ def _assemble(
         late=late,
         indexer=indexer,
         told=Told(registry, store, start, loop.settle),
+        advisor=Advisor(settings=settings, store=store, cleaners=cleaners, start=start),
     )
     return Services(
         paths=paths,

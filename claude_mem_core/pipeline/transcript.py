@@ -30,13 +30,23 @@ def final_answer(
         OSError: the file could not be read.
         InvalidInput: the adapter could not read the lines.
     """
-    if not event.transcript or not isinstance(adapter, ReadsTranscript):
+    if not isinstance(adapter, ReadsTranscript):
         return None
-    for root in roots_of(record, env):
-        inner = below(root, event.transcript)
+    lines = last_lines(record, event, env)
+    return None if lines is None else _asked(adapter, lines)
+
+
+def last_lines(record: Host, event: Event, env: Mapping[str, str]) -> list[bytes] | None:
+    """The last lines of the event's transcript; None when it is none that may be read.
+
+    Raises:
+        OSError: the file could not be read.
+    """
+    for root in roots_of(record, env) if event.transcript else ():
+        inner = below(root, event.transcript or "")
         lines = tail(root, inner) if inner else None
         if lines is not None:
-            return _asked(adapter, lines)
+            return lines
     return None
 
 

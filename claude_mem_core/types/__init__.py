@@ -32,6 +32,7 @@ from claude_mem_core.types.memories import (
     Trust,
 )
 from claude_mem_core.types.protocols import (
+    AdvisorCall,
     Batch,
     Delivering,
     Embedding,
@@ -43,6 +44,7 @@ from claude_mem_core.types.protocols import (
     Message,
     Model,
     Observer,
+    ReadsAdvice,
     ReadsTranscript,
     Reply,
     SearchIndex,
@@ -69,6 +71,7 @@ from claude_mem_core.types.records import (
 
 __all__ = [
     "CONTRACT",
+    "AdvisorCall",
     "Answer",
     "Batch",
     "Block",
@@ -99,6 +102,7 @@ __all__ = [
     "Prompt",
     "Provider",
     "Query",
+    "ReadsAdvice",
     "ReadsTranscript",
     "Record",
     "Redactor",

@@ -139,6 +139,24 @@ class ReadsTranscript(Protocol):
 
 
 @attrs.frozen(kw_only=True)
+class AdvisorCall:
+    """One question of the agent to a stronger model, as its transcript has it."""
+
+    id: str
+    advice: str
+    model: str = ""
+
+
+@runtime_checkable
+class ReadsAdvice(Protocol):
+    """What an adapter may also do: find advisor calls in the host's transcript."""
+
+    def advisor_calls(self, lines: Sequence[bytes]) -> Sequence[AdvisorCall]:
+        """The advisor calls in the last lines of a transcript, oldest first."""
+        ...
+
+
+@attrs.frozen(kw_only=True)
 class HostSetup:
     """Where and how to install into a host.
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from claude_mem_core.types import (
+    AdvisorCall,
     Answer,
     Delivery,
     Event,
@@ -16,7 +17,7 @@ from claude_mem_core.types import (
     ToolUse,
 )
 from claude_mem_core.types.payload import Payload, missing, read_payload
-from claude_mem_host_claude_code import protocol, transcript
+from claude_mem_host_claude_code import advice, protocol, transcript
 
 HOST = "claude-code"
 MEDIA = "[media prompt]"
@@ -59,6 +60,10 @@ class ClaudeCode:
     def final_answer(self, lines: Sequence[bytes]) -> str | None:
         """The last turn's answer in the lines of a transcript."""
         return transcript.final_answer(lines)
+
+    def advisor_calls(self, lines: Sequence[bytes]) -> Sequence[AdvisorCall]:
+        """The advisor calls in the lines of a transcript."""
+        return advice.advisor_calls(lines)
 
 
 def _base(payload: Payload, delivery: Delivery, name: str) -> Fields:
