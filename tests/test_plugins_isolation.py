@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from textwrap import dedent
 
 import pytest
 
@@ -98,6 +100,15 @@ def test_hanging_import_is_left_behind(install_fake_plugin: FakeSite) -> None:
     assert [p.name for p in found.records("mem_providers", Provider)] == ["good"]
     assert time.monotonic() - start < 10
     assert "did not finish within 0.2 s" in found.plugins["provider.hangs"].error
+
+
+def test_two_threads_load_a_plugin_once(install_fake_plugin: FakeSite) -> None:
+    install_fake_plugin("provider.slow", "import time; time.sleep(0.2)\n" + dedent(GOOD))
+    found = install_fake_plugin.registry()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda _: found.load("provider"), range(4)))
+    slow = found.plugins["provider.slow"]
+    assert (slow.state, slow.error) == (State.LOADED, "")
 
 
 AT_CALL = {

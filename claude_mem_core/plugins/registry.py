@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pluggy import HookImpl
@@ -66,6 +67,7 @@ class Registry:
         self._limit = import_limit
         self._closed: dict[str, str] = {}
         self._guards_asked = False
+        self._loading = RLock()
         self._admit(entries, frozenset(blocked))
         self._refuse(refused or {}, no_plugins)
 
@@ -113,9 +115,10 @@ class Registry:
     def load(self, *kinds: str | None) -> None:
         """Import the plugins of these kinds; of all kinds when none, or None, is given."""
         everything = not kinds or None in kinds
-        for plugin in self.plugins.values():
-            if plugin.state is State.FOUND and (everything or plugin.kind in kinds):
-                self._load(plugin)
+        with self._loading:
+            for plugin in self.plugins.values():
+                if plugin.state is State.FOUND and (everything or plugin.kind in kinds):
+                    self._load(plugin)
 
     def _load(self, plugin: Plugin) -> None:
         try:
