@@ -14,10 +14,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from claude_mem_core.pipeline.keys import event_key
 from claude_mem_core.types import Event, EventKind, StartSource, ToolUse
 from tests.store_home import Home, key_of, opened
 
-CASE = Path(__file__).parent / "cases" / "O11-events-out-of-order" / "sequence.jsonl"
+CASES = Path(__file__).parent / "cases"
+CASE = CASES / "O11-events-out-of-order" / "sequence.jsonl"
+REPEATED = CASES / "O10-duplicate-delivery"
 
 KINDS = {
     "PostToolUse": EventKind.TOOL_USED,
@@ -40,6 +43,7 @@ def event_of(payload: dict[str, Any]) -> Event:
         kind=KINDS[payload["hook_event_name"]], host="claude-code", cwd="/home/u/here",
         session_id=payload["session_id"], tool=use, prompt=payload.get("prompt"),
         answer=payload.get("last_assistant_message"), source=payload.get("source"),
+        prompt_id=payload.get("prompt_id"),
     )  # fmt: skip
 
 
@@ -112,6 +116,38 @@ def test_case_o11_in_any_order_with_repeats(
     with opened(tmp_path_factory.mktemp("o11") / "memory.db") as home:
         deliver(home, events)
         assert rows(home) == expected()
+
+
+def test_case_o10_repeated_deliveries(tmp_path: Path) -> None:
+    """Each delivery has a key and a time of its own; five of them at the same moment."""
+    count = 0
+
+    def deliver_once(home: Home, name: str) -> None:
+        nonlocal count
+        count += 1
+        event = event_of(json.loads((REPEATED / f"{name}.json").read_text()))
+        event = attrs.evolve(event, at_ms=home.now + count)
+        key = home.store.read(lambda conn: event_key(conn, event))
+        home.accept(event, key=key, delivery=f"{count:020d}-1")
+
+    with opened(tmp_path / "memory.db") as home, ThreadPoolExecutor(5) as threads:
+        for name in ("prompt", "prompt"):
+            deliver_once(home, name)
+        list(threads.map(lambda _: deliver_once(home, "tool"), range(5)))
+        for name in ("tool-again", "stop", "stop", "stop"):
+            deliver_once(home, name)
+    with opened(tmp_path / "memory.db") as home:
+        for name in ("tool", "stop", "same-text-later"):
+            deliver_once(home, name)
+        assert home.rows("SELECT prompt_id, prompt_text FROM user_prompts") == [
+            ("pr-1", "run the linter twice"), ("pr-2", "run the linter twice"),
+        ]  # fmt: skip
+        assert sorted(home.rows("SELECT tool_use_id FROM tool_uses")) == [
+            ("toolu_d1",), ("toolu_d2",),
+        ]  # fmt: skip
+        assert home.value("SELECT count(*) FROM events WHERE kind = 'turn_ended'") == 1
+        assert home.value("SELECT count(*) FROM pending_messages") == 3
+        assert home.verify().off == ()
 
 
 # True times: hooks overtake each other, but know when they ran ---------------------------
