@@ -20,8 +20,7 @@ from pluggy import HookImpl
 
 from claude_mem_core.errors import PluginError, UnknownName
 from claude_mem_core.plugins.calls import Outcome, call_each, describe
-from claude_mem_core.plugins.entry import Entry
-from claude_mem_core.plugins.index import entries as index_entries
+from claude_mem_core.plugins.entry import OWN, Entry
 from claude_mem_core.plugins.index import installed
 from claude_mem_core.plugins.kinds import GUARD_HOOKS, GUARDS, kind_of, kinds_of, loaded_for
 from claude_mem_core.plugins.loading import bring, check, hooks_in, manager, register
@@ -289,11 +288,11 @@ def open_registry(
     policy = read_policy(paths.plugin_policy)
     if strict is None:
         strict = bool(policy.allowed)
-    packages = installed(paths.plugin_index).packages
+    found = installed(paths.plugin_index)
     return Registry(
-        index_entries(paths.plugin_index),
+        [*OWN, *found.entries],
         policy.blocked.union(blocked),
         no_plugins=no_plugins or os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1",
-        refused=refusals(policy, packages, strict),
+        refused=refusals(policy, found.packages, strict),
         offers=Offers(paths.plugin_index),
     )
