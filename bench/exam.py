@@ -24,13 +24,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from bench.exam_direct import SUMMARY, observation_json, payloads, play
 from claude_mem_core.edge import install_hook
 from claude_mem_core.paths import Paths
 from claude_mem_core.recall.keyword import open_index
+from claude_mem_core.recall.records import kind_of
+from claude_mem_core.recall.search import search
 from claude_mem_core.store import Store, memories
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
-from claude_mem_core.types import DocKind, Query
+from claude_mem_core.types import DocKind, Query, SearchIndex
 
 HERE = Path(__file__).resolve().parent
 EXAM = HERE.parent / "tests" / "exam"
@@ -49,6 +53,21 @@ def scorer() -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@attrs.frozen
+class Backends:
+    """The opened search backends by name."""
+
+    backends: dict[str, SearchIndex]
+
+
+@attrs.frozen
+class Recall:
+    """What the product's search needs: a store and its indexes."""
+
+    store: Store
+    indexer: Backends
 
 
 class Chain:
@@ -147,12 +166,15 @@ def _asked(store: Store, folders: Sequence[Path], sessions: dict[str, str]) -> F
     index = open_index(store)
     while index.feed(1000):
         pass
+    recall = Recall(store, Backends({"keyword": index}))
     owner = {session: name for name, session in sessions.items()}
     found: Found = {}
     for folder in folders:
         for question in _expected(folder)["queries"]:
             kinds = (DocKind.OBSERVATION, DocKind.SUMMARY)
-            hits = index.search(Query(text=question["q"], kinds=kinds, limit=TOP)).hits
+            query = Query(text=question["q"], kinds=kinds, limit=TOP)
+            records = search(recall, query).records
+            hits = [(kind_of(record), record.id) for record in records]
             found[question["q"]] = store.read(partial(_items, hits=hits, owner=owner))
     return found
 
@@ -161,14 +183,15 @@ def _items(
     conn: Any, hits: Any, owner: dict[str, str]
 ) -> list[tuple[str, str, dict[str, Any]]]:
     return [
-        (_owner(conn, h, owner), h.kind.value, _item(conn, h.kind.value, h.id)) for h in hits
+        (_owner(conn, kind, number, owner), kind.value, _item(conn, kind.value, number))
+        for kind, number in hits
     ]
 
 
-def _owner(conn: Any, hit: Any, owner: dict[str, str]) -> str:
-    table = "observations" if hit.kind is DocKind.OBSERVATION else "session_summaries"
+def _owner(conn: Any, kind: DocKind, number: int, owner: dict[str, str]) -> str:
+    table = "observations" if kind is DocKind.OBSERVATION else "session_summaries"
     query = f"SELECT s.content_session_id FROM {table} m JOIN sdk_sessions s ON s.id = m.session_db_id WHERE m.id = ?"
-    return owner.get(conn.execute(query, (hit.id,)).fetchone()[0], "")
+    return owner.get(conn.execute(query, (number,)).fetchone()[0], "")
 
 
 def _expected(folder: Path) -> dict[str, Any]:
