@@ -18,6 +18,8 @@ MAX_DEPTH = 64
 # What came in at the limit lies some levels deeper inside an event.
 OWN_DEPTH = 256
 MAX_DIGITS = 100
+# Python's values are many times larger than their JSON: a small file could fill the memory.
+MAX_VALUES, MAX_CONTAINERS = 5_000_000, 1_000_000
 REPLACEMENT = "\ufffd"
 
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -25,8 +27,8 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 # looked at once, whatever the input (no second try starts inside the string).
 STRING = re.compile(r'"(?>[^"\\]+|\\(?:.|\Z))*+(?:"|\Z)', re.DOTALL)
 LONG_NUMBER = re.compile(rf"[0-9]{{{MAX_DIGITS + 1}}}")
-NOT_BRACKETS = re.compile(r"[^\[\]{}]+")
-STEP = {"[": 1, "{": 1, "]": -1, "}": -1}
+NOT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
+STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 # Text that every consumer can take ---------------------------------------------
@@ -130,13 +132,18 @@ def check_shape(text: str, max_depth: int = MAX_DEPTH) -> None:
     """Refuse what would be costly to parse, looking at each character once.
 
     Raises:
-        InvalidInput: nested deeper than `max_depth`, or a number of over 100 digits.
+        InvalidInput: nested deeper than `max_depth`, too many values, or a number of
+            over 100 digits.
     """
     bare = STRING.sub(" ", text)
     if LONG_NUMBER.search(bare):
         raise InvalidInput(f"a number has over {MAX_DIGITS} digits")
     depth = 0
-    brackets = NOT_BRACKETS.sub("", bare)
+    brackets = bare.encode("utf-8", "surrogatepass").translate(None, NOT_BRACKETS)
+    if bare.count(",") > MAX_VALUES or len(brackets) > 2 * MAX_CONTAINERS:
+        raise InvalidInput(
+            f"more than {MAX_CONTAINERS:,} lists and objects, or {MAX_VALUES:,} values"
+        )
     for bracket in brackets:
         depth += STEP[bracket]
         if depth > max_depth:

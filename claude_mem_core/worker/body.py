@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import hmac
 from typing import Any
@@ -11,7 +12,9 @@ from claude_mem_core.errors import InvalidInput
 from claude_mem_core.worker.auth import SOCKET_BODY, TCP_BODY, check_type
 from claude_mem_core.worker.check import check
 from claude_mem_core.worker.replies import Receive, Scope
-from claude_mem_core.worker.spec import Endpoint, Refused
+from claude_mem_core.worker.spec import Endpoint, Refused, Schema
+
+INLINE = 1 << 20  # a larger body is read off the event loop: hooks must not wait for it
 
 
 class Gone(Exception):
@@ -59,9 +62,14 @@ async def json_body(endpoint: Endpoint, scope: Scope, receive: Receive) -> Any:
             check_type(scope["headers"])
         return {} if endpoint.body is not None else None
     check_type(scope["headers"])
-    value = json_loads_bounded(raw, most)
-    value = storable(value)
-    check(value, endpoint.body, "the body")
+    if len(raw) > INLINE:
+        return await asyncio.to_thread(_checked, raw, most, endpoint.body)
+    return _checked(raw, most, endpoint.body)
+
+
+def _checked(raw: bytes, most: int, schema: Schema) -> Any:
+    value = storable(json_loads_bounded(raw, most))
+    check(value, schema, "the body")
     return value
 
 

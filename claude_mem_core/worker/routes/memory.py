@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from claude_mem_core.pipeline.clock import now_ms
@@ -53,10 +54,15 @@ async def import_memories(call: Call) -> Any:
     """Take in an export: all of it, or nothing."""
     from claude_mem_core.store import imports
 
-    store = call.services.store
-    counts = await store.awrite(lambda conn: imports.import_json(conn, call.body, now_ms()))
-    call.services.indexer.wake()
-    return counts
+    services = call.services
+    cleaner = services.cleaners.current(services.settings.current())
+    staged = await asyncio.to_thread(imports.read_json, call.body, cleaner)
+    try:
+        counts = await services.store.awrite(lambda conn: imports.keep(conn, staged, now_ms()))
+    finally:
+        staged.close()
+    services.indexer.wake()
+    return counts.answer()
 
 
 ROWS = {"type": "array", "items": {"type": "object"}, "maxItems": 1_000_000}

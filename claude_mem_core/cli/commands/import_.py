@@ -1,0 +1,115 @@
+"""`mem import`: take in memories from a claude-mem database or from a file."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from claude_mem_core.cli.emit import emit, emit_json
+from claude_mem_core.errors import InvalidInput, UsageError
+from claude_mem_core.paths import Paths, data_dir
+
+if TYPE_CHECKING:
+    from claude_mem_core.clean.cleaner import Cleaner
+    from claude_mem_core.store.imports import Counts, Staged
+
+HELP = "import memories: `claude-mem [DATABASE]`, or a FILE of JSON"
+
+CLAUDE_MEM = "claude-mem"
+LARGEST = 64 << 20  # bytes of a file of JSON
+SQLITE = b"SQLite format 3\0"
+NAMES = {
+    "sessions": "Sessions", "summaries": "Summaries", "observations": "Observations",
+    "prompts": "Prompts", "tool_uses": "Tool uses",
+}  # fmt: skip
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("source", metavar="FILE", help="an export (JSON), or `claude-mem`")
+    parser.add_argument(
+        "path", metavar="DATABASE", nargs="?",
+        help="with claude-mem: its database (claude-mem.db in the data directory)",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 imported (or there was nothing new), 2 the file is not as it must be."""
+    from claude_mem_core.cli.importing import taken_in
+
+    paths = Paths(data_dir())
+    if args.source == CLAUDE_MEM:
+        path = Path(args.path) if args.path else paths.data / "claude-mem.db"
+        heading: dict[str, Any] = {}
+        counts = taken_in(paths, lambda cleaner: _database(paths, path, cleaner), CLAUDE_MEM)
+    else:
+        path = Path(args.source)
+        heading, counts = _from_file(paths, args)
+    if args.json:
+        emit_json({**counts.answer(), "source": str(path)})
+    else:
+        for line in _lines(path, heading, counts):
+            emit(line)
+    return 0
+
+
+def _database(paths: Paths, path: Path, cleaner: Cleaner) -> Staged:
+    from claude_mem_core.store import imports
+
+    if not path.exists():
+        raise InvalidInput(
+            f"Database not found at {path}; name the file: `mem import claude-mem PATH`"
+        )
+    return imports.read_claude_mem(path, paths.data, cleaner)
+
+
+def _from_file(paths: Paths, args: argparse.Namespace) -> tuple[dict[str, Any], Counts]:
+    from claude_mem_core.cli.importing import taken_in
+    from claude_mem_core.store import imports
+
+    if args.path is not None:
+        raise UsageError("one FILE at a time; a database: `mem import claude-mem DATABASE`")
+    value = _loaded(Path(args.source))
+    heading = value if isinstance(value, dict) else {}
+    return heading, taken_in(paths, lambda cleaner: imports.read_json(value, cleaner))
+
+
+def _loaded(path: Path) -> Any:
+    """The JSON of a file, or the objects of its lines.
+
+    Raises:
+        InvalidInput: it can't be read, or is something else.
+    """
+    from claude_mem_core.convert import json_loads_bounded
+    from claude_mem_core.files import open_regular
+
+    if not path.exists():
+        raise InvalidInput(f"Input file not found: {path}")
+    with open_regular(path, LARGEST, follow=True) as file:
+        raw = file.read()
+    if raw.startswith(SQLITE):
+        raise InvalidInput(f"{path} is a database: `mem import claude-mem {path}`")
+    if not raw.strip():
+        raise InvalidInput(f"{path} is empty")
+    try:
+        if path.suffix == ".jsonl":
+            lines = (line for line in raw.splitlines() if line.strip())
+            return [json_loads_bounded(line, LARGEST) for line in lines]
+        return json_loads_bounded(raw, LARGEST)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path} can't be imported: {error}") from None
+
+
+def _lines(path: Path, heading: dict[str, Any], counts: Counts) -> Iterator[str]:
+    yield f"Import file: {path}"
+    for key, name in (("exportedAt", "Exported"), ("query", "Query")):
+        if isinstance(heading.get(key), str):
+            yield f"{name}: {heading[key][:200]}"
+    for kind, count in counts.by_kind.items():
+        if count.imported or count.skipped or kind.value != "tool_uses":
+            yield f"  {NAMES[kind.value] + ':':<14}{count.imported} imported, {count.skipped} skipped"
+    for name, rows in counts.left_out.items():
+        yield f"  left out: {rows} {name} (nothing to remember in them)"
+

@@ -1,0 +1,66 @@
+"""Rows that wait to be written: in a file that has no name and goes with its handle.
+
+It holds cleaned text only, and however many rows there are, little of it is in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import apsw
+import attrs
+
+from claude_mem_core.store import fetch, text
+from claude_mem_core.store.imports.records import Incoming, Kind, Origin
+
+STEP = 500
+
+
+class Staged:
+    """Rows by kind, in the order in which they came; read as often as need be.
+
+    Attributes:
+        passed_over: rows of each kind of which nothing was left to keep.
+        left_out: rows of tables that hold nothing to remember, by table.
+    """
+
+    def __init__(self) -> None:
+        self._conn = apsw.Connection("")
+        self._conn.execute("CREATE TABLE staged (kind TEXT, body TEXT); BEGIN")
+        self.passed_over: dict[Kind, int] = {}
+        self.left_out: dict[str, int] = {}
+
+    def add(self, kind: Kind, row: Incoming) -> None:
+        """Put one row at the end."""
+        values = (kind.value, text.dumps(attrs.asdict(row)))
+        self._conn.execute("INSERT INTO staged VALUES (?, ?)", values)
+
+    def pass_over(self, kind: Kind) -> None:
+        """Count a row of which nothing was left."""
+        self.passed_over[kind] = self.passed_over.get(kind, 0) + 1
+
+    def rows(self, kind: Kind) -> Iterator[Incoming]:
+        """The rows of one kind."""
+        sql = "SELECT rowid, body FROM staged WHERE kind = ? AND rowid > ? ORDER BY rowid LIMIT ?"
+        last = 0
+        while some := fetch.rows(self._conn, sql, kind.value, last, STEP):
+            yield from (_row(json.loads(body)) for _, body in some)
+            last = some[-1][0]
+
+    def count(self, kind: Kind) -> int:
+        """How many rows of one kind there are."""
+        sql = "SELECT count(*) FROM staged WHERE kind = ?"
+        return int(fetch.value(self._conn, sql, kind.value))
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._conn.close(True)
+
+
+def _row(body: dict[str, object]) -> Incoming:
+    origin, lists = body.pop("origin"), body.pop("lists")
+    assert isinstance(origin, dict)
+    assert isinstance(lists, dict)
+    tuples = {name: tuple(entries) for name, entries in lists.items()}
+    return Incoming(origin=Origin(**origin), lists=tuples, **body)  # type: ignore[arg-type]
