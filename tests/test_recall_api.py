@@ -70,7 +70,8 @@ FIRST = 19  # id of the first dock row
 
 
 def test_the_index_form(live: LiveWorker) -> None:
-    found = get(live, "/api/search", query="dock", project="dock", limit=3, type="observations")
+    params = {"query": "dock", "project": "dock", "type": "observations", "format": "index"}
+    found = get(live, "/api/search", limit=3, **params)
     lines = text(found).splitlines()
     assert lines[0] == 'Found 3 result(s) matching "dock" (3 obs, 0 sessions, 0 prompts)'
     assert lines[2].startswith("### ")
@@ -82,7 +83,7 @@ def test_the_index_form(live: LiveWorker) -> None:
     assert found["methods"] == ["keyword"]
     assert found["coverage"] == 1.0
     assert found["hasMore"] is True
-    found = get(live, "/api/search", query="zebrafish <x>")
+    found = get(live, "/api/search", query="zebrafish <x>", format="index")
     assert text(found) == 'No results found matching "zebrafish ‹x›"'
 
 
@@ -141,12 +142,11 @@ def test_order_by_date(live: LiveWorker) -> None:
 
 
 def test_partial_matches_are_marked(live: LiveWorker) -> None:
-    found = get(live, "/api/search", query="dock wood nowhere", project="dock")
+    found = get(live, "/api/search", query="dock wood nowhere", project="dock", format="index")
     assert "(partial match)" in text(found)
     assert "S1" in found["partial"]
-    assert text(get(live, "/api/search", query="dock nowhere", match="all")).startswith(
-        "No results"
-    )
+    found = get(live, "/api/search", query="dock nowhere", match="all", format="index")
+    assert text(found).startswith("No results")
 
 
 @pytest.mark.parametrize("case", queries(O15), ids=lambda case: ascii(case["q"])[:40])

@@ -47,8 +47,8 @@ def start(paths: Paths, *, tcp: bool = False, port: int = 0) -> Started:
         _may_start(paths)
         health = _launch(paths, Options(data_dir=paths.data, tcp=tcp, port=port))
         return Started(health, fresh=True)
-    if (tcp or port) and not health.get("port"):
-        opened = WorkerClient(paths).post("/api/admin/open")
+    if tcp or port:
+        opened = WorkerClient(paths).post("/api/admin/open", {"code": False})
         health = {**health, "port": opened["port"]}
     return Started(health, fresh=False, note=note)
 

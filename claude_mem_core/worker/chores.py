@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 
 import claude_mem_core
 from claude_mem_core import edge
-from claude_mem_core.errors import MemError
+from claude_mem_core.errors import MemError, StoreError
+from claude_mem_core.files import write_private
 from claude_mem_core.store import queue
 from claude_mem_core.worker import heartbeat, logs
+from claude_mem_core.worker.lock import clear_place
 from claude_mem_core.worker.state import WorkerState
 
 if TYPE_CHECKING:
@@ -38,13 +40,21 @@ async def keep_heartbeat(state: WorkerState, services: Services) -> None:
     while True:
         try:
             heartbeat.beat(state)
+            known = _follow(state, services, known)
             told = False
-        except OSError as error:
+        except (OSError, StoreError) as error:
             if not told:
-                log.warning("the heartbeat can't be written: %s", error.strerror)
+                log.warning("the heartbeat can't be kept: %s", type(error).__name__)
             told = True
-        known = _follow(state, services, known)
         await asyncio.sleep(heartbeat.EVERY_S)
+
+
+def show_port(state: WorkerState) -> None:
+    """Leave the TCP port where clients look for it; also when somebody took it away."""
+    if state.tcp.port is None or state.paths.port.exists():
+        return
+    clear_place(state.paths.port)
+    write_private(state.paths.port, f"{state.tcp.port}\n".encode())
 
 
 def _follow(state: WorkerState, services: Services, known: tuple[int, int]) -> tuple[int, int]:
@@ -52,6 +62,7 @@ def _follow(state: WorkerState, services: Services, known: tuple[int, int]) -> t
     logs.set_level(str(settings["CLAUDE_MEM_LOG_LEVEL"]))
     rules = edge.follow(state.paths, services.registry, settings, services.fence_id)
     state.note("rules", rules)
+    show_port(state)
     now = _stamp()
     if now != known and settings["CLAUDE_MEM_WORKER_AUTOSTART"]:
         _renew(state)

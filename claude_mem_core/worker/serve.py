@@ -17,7 +17,6 @@ import attrs
 
 from claude_mem_core import edge
 from claude_mem_core.errors import MemError, WorkerError
-from claude_mem_core.files import write_private
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.services import Services, open_services
 from claude_mem_core.worker import chores, hardening, logs, tcp
@@ -101,7 +100,7 @@ def _tcp(options: Options, state: WorkerState, services: Services) -> socket.soc
 async def open_tcp(server: WorkerServer, state: WorkerState, listener: socket.socket) -> None:
     """Serve on TCP too, and leave the port where clients look for it."""
     await server.add(listener)
-    write_private(state.paths.port, f"{state.tcp.port}\n".encode())
+    chores.show_port(state)
     if state.tcp.note:
         state.note("port", state.tcp.note)
     log.info("listening on port %s", state.tcp.port)
@@ -176,6 +175,7 @@ async def _open_later(server: WorkerServer, state: WorkerState, services: Servic
         port = int(settings["CLAUDE_MEM_WORKER_PORT"])
         listener = state.tcp.listen(str(settings["CLAUDE_MEM_WORKER_HOST"]), port)
         await open_tcp(server, state, listener)
+    chores.show_port(state)
     if state.tcp.port is None:
         raise WorkerError("no TCP port can be opened; see `mem doctor`")
     return state.tcp.port

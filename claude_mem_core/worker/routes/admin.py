@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
+
 from claude_mem_core.worker import report
 from claude_mem_core.worker.spec import (
     OBJECT,
@@ -38,11 +40,15 @@ async def doctor(call: Call) -> dict[str, Any]:
 
 
 async def open_page(call: Call) -> dict[str, Any]:
-    """Switch TCP on, if need be, and give a one-time code for a browser (30 s)."""
+    """Switch TCP on, if need be, and give a one-time code for a browser (30 s).
+
+    With `{"code": false}` no code is made.
+    """
     if call.worker.open_tcp is None:
         raise Refused(503, "the worker is starting")
     port = await call.worker.open_tcp()
-    return {"port": port, "code": call.worker.sessions.new_code(), "note": call.worker.tcp.note}
+    code = call.worker.sessions.new_code() if call.body.get("code", True) else None
+    return {"port": port, "code": code, "note": call.worker.tcp.note}
 
 
 async def session(call: Call) -> dict[str, Any]:
@@ -68,7 +74,10 @@ ENDPOINTS = (
     ),
     _admin("POST", "restart", restart, "Restart the worker", answers={200: STATUS}, listed=False),
     _admin("GET", "doctor", doctor, "State of the worker"),
-    _admin("POST", "open", open_page, "Let a browser in"),
+    attrs.evolve(
+        _admin("POST", "open", open_page, "Let a browser in"),
+        body=record({"code": {"type": "boolean"}}),
+    ),
     Endpoint(
         "POST", "/api/session", session, "Trade a one-time code for a session token",
         body=record({"code": string(longest=200, shortest=1)}, "code"),

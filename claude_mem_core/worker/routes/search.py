@@ -229,7 +229,7 @@ _FILTERS = (
     choice("orderBy", *ORDERS), platform(),
 )  # fmt: skip
 _SEARCH = (
-    _QUERY, *_FILTERS, choice("format", "index", "full", "json", default="index"),
+    _QUERY, *_FILTERS, choice("format", "index", "full", "json", default="json"),
     limit(), offset(),
     choice("match", "all", "any", default="any", help="all: no partial matches"),
 )  # fmt: skip
