@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -169,15 +172,38 @@ def test_a_disk_that_takes_no_more_and_then_does(tmp_path: Path) -> None:
     assert int(done.stdout.split()[1]) > 0
 
 
-def test_a_read_only_folder_says_so(tmp_path: Path) -> None:
-    if os.geteuid() == 0:
-        pytest.skip("root may write anywhere")
-    tmp_path.chmod(0o555)
+@contextmanager
+def nobody_special() -> Iterator[None]:
+    """Root may write anywhere, so it becomes somebody else for a while."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
     try:
-        with pytest.raises(StoreError, match="rights"):
-            Store.open(tmp_path / "memory.db")
+        yield
     finally:
-        tmp_path.chmod(0o755)
+        os.seteuid(0)
+
+
+@pytest.fixture
+def read_only() -> Iterator[Path]:
+    """A folder that can be looked into and no more, with a database in it."""
+    folder = Path(tempfile.mkdtemp(prefix="store-"))
+    Store.open(folder / "memory.db").close()
+    (folder / "memory.db").chmod(0o444)
+    folder.chmod(0o555)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="rights of POSIX")
+@pytest.mark.parametrize("name", ["memory.db", "new.db"])
+def test_a_read_only_folder_says_so(read_only: Path, name: str) -> None:
+    before = sorted(read_only.iterdir())
+    with nobody_special(), pytest.raises(StoreError, match=name):
+        Store.open(read_only / name)
+    assert sorted(read_only.iterdir()) == before
 
 
 # Waiting ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,6 +53,16 @@ def reader(path: Path) -> apsw.Connection:
     conn = connection(path, apsw.SQLITE_OPEN_READONLY)
     run(conn, READER)
     return conn
+
+
+def touch(path: Path) -> None:
+    """Make an empty file for a database that nobody else may read.
+
+    Raises:
+        FileExistsError: the name is taken, if only by a link.
+    """
+    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0)
+    os.close(os.open(path, flags, 0o600))
 
 
 def run(conn: apsw.Connection, script: str) -> None:

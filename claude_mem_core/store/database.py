@@ -50,6 +50,8 @@ class Store:
     def write(self, fn: Fn[T]) -> Future[T]:
         """Queue `fn` for the writer; errors come out of the future.
 
+        What `fn` returns leaves the writer's thread, so it can't be a cursor.
+
         Raises:
             StoreError: the store is closed, or too many writes are waiting.
         """
@@ -105,7 +107,7 @@ def create(path: Path) -> None:
     """Make a new database under another name and give it its own when it is complete."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     partial = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}.new")
-    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600))
+    connect.touch(partial)
     try:
         conn = connect.writer(partial)
         migrations.migrate(conn, partial, _now_ms())

@@ -97,10 +97,3 @@ def _prompt(conn: apsw.Connection, number: int) -> None:
     session, words = fetch.row(conn, sql, number) or (0, "")
     sql = "UPDATE sdk_sessions SET user_prompt = NULL WHERE id = ? AND user_prompt = ?"
     conn.execute(sql, (session, words))
-
-
-def prune_changes(conn: apsw.Connection) -> int:
-    """Drop entries of the change log that every backend has followed; return how many."""
-    sql = """DELETE FROM changes WHERE seq <= (SELECT min(seq) FROM change_readers)"""
-    conn.execute(sql)
-    return conn.changes()

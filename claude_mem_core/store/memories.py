@@ -58,8 +58,9 @@ STORED = """
 """
 MANUAL = """
   INSERT INTO sdk_sessions (content_session_id, memory_session_id, project, project_id,
-    platform_source, started_at, started_at_epoch, custom_title)
-  VALUES (?1, ?1, ?2, ?3, 'manual', ?4, ?5, 'Saved by hand')
+    platform_source, started_at, started_at_epoch, completed_at, completed_at_epoch, status,
+    custom_title)
+  VALUES (?1, ?1, ?2, ?3, 'manual', ?4, ?5, ?4, ?5, 'completed', 'Saved by hand')
   ON CONFLICT DO NOTHING
 """
 

@@ -13,6 +13,7 @@ import apsw
 import attrs
 
 from claude_mem_core.store import counters, fetch
+from claude_mem_core.store.journal import hide
 from claude_mem_core.store.waiting import (
     QueueStatus,
     SessionStatus,
@@ -185,8 +186,6 @@ def discard(
     conn: apsw.Connection, ids: Sequence[int] | None, now: int, reason: str = "discarded"
 ) -> int:
     """Give up dead letters for good; their events become skipped ones."""
-    from claude_mem_core.store.journal import hide
-
     given_up = _failed_ids(conn, ids)
     for item in given_up:
         hide(conn, item, reason)

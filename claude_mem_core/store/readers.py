@@ -40,7 +40,8 @@ class Readers:
             try:
                 return fn(conn)
             finally:
-                conn.execute("ROLLBACK")
+                if conn.in_transaction:
+                    conn.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close the connections that nobody uses; the others when they come back."""

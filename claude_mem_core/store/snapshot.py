@@ -28,7 +28,7 @@ def snapshot(path: Path, keep: int = KEPT) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     target = _new_name(folder, path.stem)
     partial = target.with_suffix(".part")
-    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600))
+    connect.touch(partial)
     try:
         _copy(path, partial)
         os.replace(partial, target)
