@@ -36,6 +36,8 @@ WORK = {
     EventKind.FILE_EDITED,
     EventKind.TURN_ENDED,
     EventKind.TURN_FAILED,
+    # A sub-agent may end after its turn did; the turn is then looked at again.
+    EventKind.SUBAGENT_ENDED,
 }
 INLINE_BYTES = 100_000
 
