@@ -18,10 +18,15 @@ JOINT = "\x1e"
 _INVISIBLE = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff" + JOINT
 _THIN = rf"[{_INVISIBLE}]*+"
 _BLANK = rf"(?:[\s{_INVISIBLE}]|\\{{1,8}}[nrt])*+"
-_OPEN = r"(?:[<\uff1c]|\\{1,8}u(?:003[cC]|[fF]{2}1[cC]))"
+# The same with JSON escapes of these letters; used on text that holds `\u` only.
+_INVISIBLE_CODE = "00ad|034f|061c|180e|200[b-f]|202[a-e]|206[0-9]|feff|001e"
+_THIN_CODE = rf"(?:[{_INVISIBLE}]|\\{{1,8}}u(?:{_INVISIBLE_CODE}))*+"
+_BLANK_CODE = (
+    rf"(?:[\s{_INVISIBLE}]|\\{{1,8}}(?:[nrt]|u(?:{_INVISIBLE_CODE}|00(?:20|a0|0[9a-d]))))*+"
+)
+_OPEN = r"(?:[<\uff1c]|\\{1,8}u(?:003c|ff1c))"
 _PLAIN_OPEN = r"[<\uff1c]"
 _CLOSE = r"(?:[>\uff1e]|\\{1,8}u(?:003[eE]|[fF]{2}1[eE]))"
-_SLASH = r"(?P<slash>\\{0,8}[/\uff0f]" + _BLANK + ")?+"
 _END_OF_NAME = r"(?![\w.:-])"
 
 # What may stand in a tag after its name. The window is short, so that text full of
@@ -46,16 +51,21 @@ SYSTEM = (
 
 
 def _tag(names: str) -> tuple[str, str]:
-    """Patterns without and with escaped brackets; the first is much faster.
+    """Patterns without and with escapes; the first is much faster.
 
     They stay text here and are compiled (and kept by `re`) when first needed, because
-    the hook pays for what it loads.
+    the hook pays for what it loads. `~` stands for letters that are not seen.
     """
-    tail = f"{_BLANK}{_SLASH}(?P<name>{names}){_END_OF_NAME}"
-    return f"(?i:{_PLAIN_OPEN}{tail})", f"(?i:{_OPEN}{tail})"
+    plain = _pattern(_PLAIN_OPEN, _BLANK, names.replace("~", _THIN))
+    return plain, _pattern(_OPEN, _BLANK_CODE, names.replace("~", _THIN_CODE))
 
 
-_PRIVATE_TAGS = _tag(_THIN.join(PRIVATE) + _THIN)
+def _pattern(opening: str, blank: str, names: str) -> str:
+    slash = rf"(?P<slash>\\{{0,8}}[/\uff0f]{blank})?+"
+    return f"(?i:{opening}{blank}{slash}(?P<name>{names}){_END_OF_NAME})"
+
+
+_PRIVATE_TAGS = _tag("~".join(PRIVATE) + "~")
 _SYSTEM_TAGS = _tag("|".join(SYSTEM))
 _OWN_TAGS = _tag(OWN)
 

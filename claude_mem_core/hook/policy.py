@@ -37,7 +37,7 @@ class Unreadable(Exception):
 def judge(call: Call, load: Load) -> tuple[str | None, bytes]:
     """Why the content is dropped (None: it is not), and what may be written."""
     try:
-        value = json.loads(call.body.decode("utf-8"))
+        value = json.loads(call.body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return "not_json" if call.body.strip() else "empty", b""
     try:

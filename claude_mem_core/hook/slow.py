@@ -12,11 +12,16 @@ SILENCE_S = 4.0  # after which a half document is taken as it is
 QUIET_S = 0.05
 ENDS = 65_536  # bytes kept of each end of a document that is too large
 OVERLAP = 256
-# A private tag anywhere in the part that is dropped, in any spelling; on lower case.
-_THIN = rb"[^a-z]{0,12}?"
+# A private tag anywhere in the part that is dropped, in any spelling, escapes of JSON
+# included; on lower case.
+_THIN = rb"(?:\\u[0-9a-f]{4}|[^a-z]){0,12}?"
+_LETTERS = [
+    b"(?:%c|\\\\u00%02x|\\\\u00%02x)" % (letter, letter, letter - 32) for letter in b"private"
+]
 PRIVATE = re.compile(
-    rb"(?:<|u003c|u\+?ff1c|\xef\xbc\x9c)[^a-z]{0,32}?"
-    + _THIN.join([b"p", b"r", b"i", b"v", b"a", b"t", b"e"])
+    rb"(?:<|u003c|u\+?ff1c|\xef\xbc\x9c)"
+    + rb"(?:\\[nrt]|[^a-z<]){0,32}?"
+    + _THIN.join(_LETTERS)
 )
 
 
@@ -57,16 +62,23 @@ def too_large(blocks: list[bytes], size: int) -> tuple[bytes, int]:
     read = b"".join(blocks)
     blocks.clear()
     head, tail = read[:ENDS], read[-ENDS:]
-    private = bool(PRIVATE.search(read.lower()))
+    private = has_private(read)
     del read
     while select([0], [], [], SILENCE_S)[0]:
         block = _os.read(0, 65536)
         if not block:
             break
         size += len(block)
-        private = private or bool(PRIVATE.search((tail[-OVERLAP:] + block).lower()))
+        private = private or has_private(tail[-OVERLAP:] + block)
         tail = (tail + block)[-ENDS:]
     return joined(head, b"" if private else tail, size), size
+
+
+def has_private(raw: bytes) -> bool:
+    """Whether a private tag may stand in a piece of a document."""
+    lower = raw.lower()
+    # Text without the letter is common where brackets are many.
+    return (b"p" in lower or b"\\u00" in lower) and bool(PRIVATE.search(lower))
 
 
 def joined(head: bytes, tail: bytes, size: int) -> bytes:
