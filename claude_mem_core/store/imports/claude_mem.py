@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from claude_mem_core.clean.cleaner import Cleaner
 
 NAME = "claude-mem"  # in the origin columns
-MOST_ROWS = 2_000_000  # of one table
 IDS = {
     "content_session_id": ("content_session_id", "claude_session_id"),
     "memory_session_id": ("memory_session_id", "sdk_session_id"),
@@ -94,6 +94,7 @@ def read_claude_mem(path: Path, work: Path, cleaner: Cleaner) -> Staged:
         CleaningFailed: a redactor failed; nothing may be kept.
     """
     staged = Staged()
+    path = Path(os.path.realpath(path))  # its log lies beside the file itself
     try:
         with source.opened(path, work) as opened:
             _read(opened, path, Reader(staged, Lenient(), cleaner), staged)
@@ -108,7 +109,6 @@ def _read(opened: source.Source, path: Path, reader: Reader, staged: Staged) -> 
     if not any(table.kind in {Kind.OBSERVATION, Kind.SESSION} for table in here):
         raise InvalidInput(f"{path} holds none of the tables of claude-mem")
     for table in here:
-        _check(opened, path, table)
         reader.take(table.kind, _rows(opened, table))
     for name in LEFT_OUT:
         if name in opened.tables and (count := opened.count(name)):
@@ -117,18 +117,8 @@ def _read(opened: source.Source, path: Path, reader: Reader, staged: Staged) -> 
         staged.left_out["rows over 10 MB"] = opened.too_large
 
 
-def _check(opened: source.Source, path: Path, table: Table) -> None:
-    if not opened.sound(table.name):
-        raise InvalidInput(
-            f"table {table.name} of {path} is damaged; stop claude-mem, then save it with"
-            " `sqlite3 OLD.db .recover | sqlite3 NEW.db` and import NEW.db"
-        )
-    if opened.count(table.name) > MOST_ROWS:
-        raise InvalidInput(f"table {table.name} of {path} has more than {MOST_ROWS:,} rows")
-
-
 def _rows(opened: source.Source, table: Table) -> Iterator[dict[str, Any]]:
-    for row in opened.rows(table.name, dict(table.wanted)):
+    for row in opened.rows(table.name, table.wanted):
         if row.get("id"):
             row["id"] = f"{table.prefix}{row['id']}"
         yield {**row, **table.fixed}

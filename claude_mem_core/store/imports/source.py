@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ from claude_mem_core.store.identity import APPLICATION_ID, MAGIC
 
 LARGEST = 8 << 30  # bytes of a database that is read
 LONGEST = 10_000_000  # bytes of one value or row
+MOST_ROWS = 2_000_000  # of one table
+COUNTED = 100_000
 PATIENCE_S = 10.0  # for the work between two rows
 LOOK_EVERY = 20_000  # steps of SQLite's machine
 TRIES = 5  # a program that writes meanwhile would tear the copy
@@ -42,6 +44,10 @@ LIMITS = {
     apsw.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
     apsw.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
+DAMAGED = (
+    "{path} is damaged; stop claude-mem, save what can be read with"
+    " `sqlite3 {path} .recover | sqlite3 new.db`, then import new.db"
+)
 # Real tables only: views and virtual tables would run what the file says.
 TABLES = """
   SELECT s.name FROM sqlite_schema s JOIN pragma_table_list l ON l.name = s.name
@@ -67,25 +73,30 @@ class Source:
         return frozenset(name for (name,) in fetch.rows(self._conn, COLUMNS, table))
 
     def count(self, table: str) -> int:
-        """How many rows a table has."""
+        """How many rows a table has, as far as it is worth counting."""
         self._go_on()
-        return int(fetch.value(self._conn, f'SELECT count(*) FROM "{table}" NOT INDEXED'))
+        sql = f'SELECT count(*) FROM (SELECT 1 FROM "{table}" NOT INDEXED LIMIT {COUNTED})'
+        return int(fetch.value(self._conn, sql))
 
-    def sound(self, table: str) -> bool:
-        """Whether the pages of a table make sense."""
-        self._go_on()
-        return str(fetch.value(self._conn, f"PRAGMA quick_check('{table}')")) == "ok"
-
-    def rows(self, table: str, wanted: dict[str, tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+    def rows(
+        self, table: str, wanted: Mapping[str, tuple[str, ...]]
+    ) -> Iterator[dict[str, Any]]:
         """Rows with the wanted values as text, each from the columns that hold it.
 
         A row that is larger than 10 MB is left out and counted.
+
+        Raises:
+            InvalidInput: there are more than two million.
         """
         here = {to: [c for c in names if c in self.tables[table]] for to, names in wanted.items()}
         here = {to: names for to, names in here.items() if names}
         parts = ", ".join(_expression(names) for names in here.values())
         sql = f'SELECT {parts} FROM "{table}" NOT INDEXED WHERE rowid = ?'
-        for (rowid,) in self._conn.execute(f'SELECT rowid FROM "{table}" NOT INDEXED'):
+        for number, (rowid,) in enumerate(
+            self._conn.execute(f'SELECT rowid FROM "{table}" NOT INDEXED')
+        ):
+            if number == MOST_ROWS:
+                raise InvalidInput(f"{self._path}: {table} has more than {MOST_ROWS:,} rows")
             self._go_on()
             try:
                 found = fetch.row(self._conn, sql, rowid)
@@ -124,6 +135,8 @@ def opened(path: Path, work: Path) -> Iterator[Source]:
             yield Source(conn, path)
         finally:
             conn.close(True)
+    except apsw.CorruptError as error:
+        raise InvalidInput(DAMAGED.format(path=path)) from error
     except apsw.Error as error:
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidInput(f"{path} can't be read as a database: {text}") from error
