@@ -52,9 +52,10 @@ class Advisor:
         self, host: OpenHost, event: Event, receipt: journal.Receipt, env: Mapping[str, str]
     ) -> None:
         """Look for them, after the host has its reply, if the user wants that."""
-        wanted = self._settings.current()["CLAUDE_MEM_CAPTURE_ADVISOR_CALLS"]
         off = env.get("CLAUDE_MEM_DISABLE_SUMMARY") == "1"
-        if not wanted or off or event.kind is not EventKind.TURN_ENDED:
+        if off or event.kind is not EventKind.TURN_ENDED:
+            return
+        if not self._settings.current()["CLAUDE_MEM_CAPTURE_ADVISOR_CALLS"]:
             return
         if receipt.state != "skipped" and isinstance(host.adapter, ReadsAdvice):
             self._start(self._keep, host, event, receipt, env)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import PurePath
 from typing import Any
 
 from claude_mem_core.errors import MemError
@@ -127,8 +127,10 @@ def _path_of(event: Event) -> str:
 
 
 def _inside(event: Event, place: Place) -> bool:
-    path = _path_of(event)
-    if not path or not PurePath(path).is_absolute() or not place.root:
+    given = _path_of(event)
+    if not given or not place.root:
         return True
-    roots = (place.root, event.cwd) if event.cwd else (place.root,)
-    return any(PurePath(path).is_relative_to(root) for root in roots)
+    # Plain text, since this is asked of every tool use; `..` must not count as inside.
+    path = os.path.normpath(os.path.join(event.cwd or place.root, given))
+    roots = (place.root.rstrip("/"), event.cwd.rstrip("/"))
+    return any(path == root or path.startswith(f"{root}/") for root in roots if root)

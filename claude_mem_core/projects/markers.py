@@ -42,6 +42,8 @@ def narrowed(project_root: str) -> Narrowed:
 
 
 def _object(path: str) -> dict[str, Any]:
+    if not os.path.lexists(path):  # the usual case, asked for every event
+        return {}
     try:
         with open_regular(path, MARKER_BYTES) as file:
             value = json_loads_bounded(file.read(MARKER_BYTES), MARKER_BYTES)
