@@ -56,6 +56,7 @@ _LIVE = str.maketrans(
         "\ufe65": "\u203a",
     }
 )
+_LIVE_CHARS = re.compile("[<>`\uff1c\uff1e\ufe64\ufe65]")
 _PLAIN = re.compile(r"[ -;=?-Z\\-_a-~]*")
 _ELLIPSIS = "\u2026"
 
@@ -77,7 +78,12 @@ def for_prompt(text: str, limit: int = 0) -> str:
 def _defused(text: str) -> str:
     text = _TAGS.sub(" ", visible_only(text))
     text = text.replace(FENCE_TAG, FENCE_TAG.replace("-context", " context"))
-    return _INST.sub(r"(\1)", text).translate(_LIVE)
+    return _dead(_INST.sub(r"(\1)", text))
+
+
+def _dead(text: str) -> str:
+    """`text` with look-alikes for what could be markup."""
+    return text.translate(_LIVE) if _LIVE_CHARS.search(text) else text
 
 
 def shortened(line: str, limit: int) -> str:
@@ -127,7 +133,7 @@ def fence(text: str, fence_id: str) -> str:
     known from a forged one. Deterministic: the same text and id give the same bytes.
     """
     inner = text.replace(fence_id, "") if fence_id else text
-    inner = inner.replace(FENCE_TAG, "").translate(_LIVE).strip("\n")
+    inner = _dead(inner.replace(FENCE_TAG, "")).strip("\n")
     return f'<{FENCE_TAG} id="{fence_id}">\n{inner}\n</{FENCE_TAG}>'
 
 

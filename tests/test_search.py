@@ -69,6 +69,12 @@ def test_partial_hits_come_after_and_are_marked(filled: Filled) -> None:
     assert ids(filled, "queue retries", match_all=True) == [whole]
 
 
+def test_parts_of_words_in_part(filled: Filled) -> None:
+    (made,) = filled.observe([{"title": "redeployment of carts"}])
+    found = ask(filled, "deploy nowhere")
+    assert [(hit.id, hit.complete) for hit in found.hits] == [(made, False)]
+
+
 def test_operators_are_words(filled: Filled) -> None:
     plain, both = filled.observe(
         [
@@ -252,8 +258,7 @@ def test_pages_hold_everything_once(
     filled: Filled, monkeypatch: pytest.MonkeyPatch, text: str, order: str
 ) -> None:
     made = filled.observe([{"title": f"zanzibar common {n}"} for n in range(25)])
-    if order == "relevance":
-        monkeypatch.setattr(find, "WINDOW", 10)
+    monkeypatch.setattr(find, "WINDOW", 10)
     seen: list[int] = []
     while True:
         found = ask(filled, text, order=order, limit=7, offset=len(seen), kinds=OBSERVATIONS)
@@ -353,33 +358,39 @@ FRAGMENTS = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=1500, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
+def no_query_makes_an_error(
+    shared: Filled, text: str, match_all: bool, order: str, files: list[str],
+    concepts: list[str],
+) -> None:  # fmt: skip
+    query = Query(
+        text=text, match_all=match_all, order=order, files=tuple(files),
+        concepts=tuple(concepts), limit=5,
+    )  # fmt: skip
+    found = shared.index.search(query)
+    assert found.coverage == 1.0
+    assert found == shared.index.search(query)
+
+
+ANY_QUERY = given(
     text=ANY | FRAGMENTS,
     match_all=st.booleans(),
     order=st.sampled_from(["relevance", "date_desc", "date_asc"]),
     files=st.lists(ANY, max_size=2),
     concepts=st.lists(ANY, max_size=2),
 )
-def test_no_query_makes_an_error(
-    shared: Filled,
-    text: str,
-    match_all: bool,
-    order: str,
-    files: list[str],
-    concepts: list[str],
-) -> None:
-    query = Query(
-        text=text,
-        match_all=match_all,
-        order=order,
-        files=tuple(files),
-        concepts=tuple(concepts),
-        limit=5,
-    )
-    found = shared.index.search(query)
-    assert found.coverage == 1.0
-    assert found == shared.index.search(query)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@ANY_QUERY
+def test_no_query_makes_an_error(shared: Filled, **query: Any) -> None:
+    no_query_makes_an_error(shared, **query)
+
+
+@pytest.mark.slow
+@settings(max_examples=4_000, deadline=None, suppress_health_check=list(HealthCheck))
+@ANY_QUERY
+def test_no_query_of_thousands_makes_an_error(shared: Filled, **query: Any) -> None:
+    no_query_makes_an_error(shared, **query)
 
 
 def test_a_query_of_thousands_of_words(shared: Filled) -> None:
@@ -392,7 +403,7 @@ LETTERS = st.characters(categories=["Lu", "Ll", "Lo", "Nd"], max_codepoint=0xFFF
 TOKEN = st.text(LETTERS, min_size=1, max_size=12)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), tokens=st.lists(TOKEN, min_size=1, max_size=8))
 def test_any_text_is_found_by_any_of_its_words(
     shared: Filled, data: st.DataObject, tokens: list[str]

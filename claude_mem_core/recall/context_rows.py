@@ -15,8 +15,9 @@ from claude_mem_core.store import fetch
 from claude_mem_core.store.text import loads_list
 from claude_mem_core.types import Trust
 
-# Rows looked at for a filter by concept, and again as many for what is left out here.
-_WALKED = 5_000
+ORDERS = "instruction-like text from outside"
+_SPARE = 20  # rows read beyond those wanted, for what is left out afterwards
+_WALKED = 5_000  # rows read when much is left out, or to look for a concept
 ALWAYS_SHOWN = ("manual", "import")
 # A filter that names all of these is what older settings files hold for "no filter".
 ALL_TYPES = frozenset({"bugfix", "feature", "refactor", "discovery", "decision", "change"})
@@ -70,10 +71,14 @@ class Row:
     subtitle: str
     narrative: str
     facts: tuple[str, ...]
-    concepts: tuple[str, ...]
+    concepts_json: str | None
     created_ms: int
     work: int
     trust: Trust
+
+    @property
+    def concepts(self) -> tuple[str, ...]:
+        return loads_list(self.concepts_json)
 
     @property
     def key(self) -> str:
@@ -138,27 +143,28 @@ def observations(
     conn: apsw.Connection, what: Wanted, limit: int
 ) -> tuple[list[Row], dict[str, int]]:
     """The newest rows, newest first, and how many were left out for which reason."""
-    left_out = {"instruction-like text from outside": 0}
-    found: list[Row] = []
-    for row in _newest(conn, what, limit):
-        if row.trust is Trust.FOREIGN and _orders(row):
-            left_out["instruction-like text from outside"] += 1
-        else:
-            found.append(row)
-    return found[:limit], {reason: n for reason, n in left_out.items() if n}
+    found, left_out = _speaking(_newest(conn, what, limit + _SPARE))
+    if left_out > _SPARE and len(found) < limit:
+        found, left_out = _speaking(_newest(conn, what, _WALKED))
+    return found[:limit], {ORDERS: left_out} if left_out else {}
 
 
-def _newest(conn: apsw.Connection, what: Wanted, limit: int) -> list[Row]:
-    # Some more than wanted, for those that are left out afterwards.
-    most = _WALKED if what.concepts else 2 * limit + 20
+def _speaking(rows: Sequence[Row]) -> tuple[list[Row], int]:
+    """Rows without those from outside that read like orders, and how many these were."""
+    kept = [row for row in rows if not (row.trust is Trust.FOREIGN and _orders(row))]
+    return kept, len(rows) - len(kept)
+
+
+def _newest(conn: apsw.Connection, what: Wanted, most: int) -> list[Row]:
+    walked = _WALKED if what.concepts else most
     merged: dict[int, Row] = {}
     for sql, values in _queries(what):
-        rows = map(_row, conn.execute(sql, {**values, "most": most}))
+        rows = map(_row, conn.execute(sql, {**values, "most": walked}))
         fitting = (
             row for row in rows if not what.concepts or what.concepts & set(row.concepts)
         )
-        merged.update((row.id, row) for row in islice(fitting, 2 * limit + 20))
-    return sorted(merged.values(), key=lambda row: (-row.created_ms, -row.id))
+        merged.update((row.id, row) for row in islice(fitting, most))
+    return sorted(merged.values(), key=lambda row: (-row.created_ms, -row.id))[:most]
 
 
 def _queries(what: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -188,7 +194,7 @@ def _row(row: Sequence[Any]) -> Row:
     number, type_, title, subtitle, narrative, facts, concepts, made, work, trust = row
     return Row(
         number, type_, title or "", subtitle or "", narrative or "", loads_list(facts),
-        loads_list(concepts), made, work, Trust(trust),
+        concepts, made, work, Trust(trust),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ _LATEST_MS = 253_402_214_400_000  # late in 9999, a day before the calendar ends
 
 def local(at_ms: int) -> datetime:
     """A time in the local zone; times outside the calendar go to its ends."""
-    return datetime.fromtimestamp(min(max(at_ms, 0), _LATEST_MS) / 1000).astimezone()
+    return datetime.fromtimestamp(min(max(at_ms, 0), _LATEST_MS) / 1000)
 
 
 def heading(at_ms: int) -> str:

@@ -117,7 +117,8 @@ class _Search:
         """What a step adds; partial steps take in the prompts that were set apart."""
         match = self._limited(tier.match)
         if self._dated:
-            rows = [Scored(i, 0.0, tier.complete) for i in self._all(match.text, WINDOW)]
+            size = max(WINDOW, wanted + len(known))
+            rows = [Scored(i, 0.0, tier.complete) for i in self._all(match.text, size)]
             return self._within(self._prompts(rows))
         ranked: list[Scored] = []
         open_ends: list[tuple[DocKind, str, int]] = []

@@ -18,6 +18,7 @@ from claude_mem_core.recall.substrings import expansions
 from claude_mem_core.recall.units import Unit, quoted, units
 
 POSTINGS = 5_000  # records that a partial match looks at
+_LONGER = 10  # longer words that stand for a part when no word is found at all
 _MOST_INSIDE = 6  # words of a query in which parts of words are looked for
 _INSIDE = 0.8  # worth of a longer word, as a share of the word's own
 
@@ -111,11 +112,7 @@ class Tiers:
 
     def _some(self) -> Tier:
         """The rarest words choose the records, all words rank them."""
-        counted = sorted(
-            (self._counts.of(self._conn, piece.match), number, piece.match)
-            for number, piece in enumerate(self._pieces())
-        )
-        chosen, rest = _rarest([(count, match) for count, _, match in counted])
+        chosen, rest = _rarest(self._counted())
         made = Expression()
         choice = " OR ".join(made.phrase(m, rarity(n, self._total)) for n, m in chosen)
         if rest:
@@ -123,6 +120,22 @@ class Tiers:
             others = " OR ".join(made.phrase(m, rarity(n, self._total)) for n, m in rest)
             choice = f"({choice}) AND ({again} OR {others})"
         return Tier("some", Match(choice, tuple(made.weights)), complete=False)
+
+    def _counted(self) -> list[tuple[int, str]]:
+        """Words with the number of their records, the rarest first.
+
+        When none of them is anywhere, longer words that hold one of them.
+        """
+        matches = [piece.match for piece in self._pieces()]
+        if not any(self._counts.of(self._conn, match) for match in matches):
+            longer = (
+                expansions(self._conn, p)[:_LONGER] for p in self._pieces()[:_MOST_INSIDE]
+            )
+            matches = [match for some in longer for match in some] or matches
+        counted = [
+            (self._counts.of(self._conn, match), match) for match in dict.fromkeys(matches)
+        ]
+        return sorted(counted, key=lambda pair: pair[0])
 
 
 def _common(piece: Unit) -> bool:
