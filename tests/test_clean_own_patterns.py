@@ -15,7 +15,7 @@ from claude_mem_core.clean.vendor import marker
 from tests.hook_home import CASES
 
 HARD: list[dict[str, Any]] = json.loads(
-    (CASES / "security" / "redos_patterns.json").read_text()
+    (CASES / "security" / "open" / "redos_patterns.json").read_text()
 )
 EVIL = OwnPattern("evil", "(a+)+$")
 EVIL_TEXT = "a" * 40 + "!"

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from claude_mem_core.render import FENCE_TAG, fence, for_log, for_prompt, for_terminal
 
-CORPUS = Path(__file__).parent / "cases" / "security"
+CORPUS = Path(__file__).parent / "cases" / "security" / "open"
 NEVER = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b"
     "\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb"
