@@ -119,7 +119,7 @@ def test_what_is_missing_or_changed_is_named_and_mended(home: HookHome) -> None:
 
 def test_an_upgrade_is_seen(home: HookHome) -> None:
     edge.ensure_hook(home.paths)
-    (home.paths.hook / "installed").write_text("older 5")
+    (home.paths.hook / "installed").write_text("older\n5\n")
     (home.paths.hook / "cold.py").write_text("x = 1")
     assert edge.ensure_hook(home.paths) == home.argv
     assert edge.hook_faults(home.paths) == []

@@ -113,7 +113,8 @@ def test_it_loads_little(data: Path) -> None:
     names = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
     heavy = {"asyncio", "apsw", "starlette", "uvicorn", "pluggy", "cattrs", "anyio", "keyring"}
     assert not names & heavy
-    assert "claude_mem_core.edge.install" in names
+    assert "claude_mem_core.edge.present" in names
+    assert "claude_mem_core.types" not in names
 
 
 def test_the_record_is_valid_json(data: Path) -> None:

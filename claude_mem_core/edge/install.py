@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 import importlib.util
 import marshal
 import os
@@ -14,26 +13,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import CodeType
 
+from claude_mem_core.edge import present
 from claude_mem_core.errors import StoreError
 from claude_mem_core.files import read_private, secure_dir, write_private
 from claude_mem_core.paths import Paths
 
-FLAGS = ("-I", "-S", "-E")
-PACKAGE = Path(__file__).parent.parent
-FILES = {
-    "client": PACKAGE / "hook",
-    "cold": PACKAGE / "hook",
-    "keep": PACKAGE / "hook",
-    "policy": PACKAGE / "hook",
-    "slow": PACKAGE / "hook",
-    "start": PACKAGE / "hook",
-    "windows": PACKAGE / "hook",
-    "wire": PACKAGE / "hook",
-    "tags": PACKAGE / "clean",
-    "values": PACKAGE / "clean",
-    "vendor": PACKAGE / "clean",
-}
-STAMP = "installed"
 LARGEST = 1024 * 1024
 LOST = b"0" * 20
 
@@ -48,7 +32,7 @@ _KEPT = (
 
 def hook_argv(paths: Paths, python: str | None = None) -> list[str]:
     """How a hook is started, without host and event. Touches nothing."""
-    return [python or sys.executable, *FLAGS, str(paths.hook / "launch.py")]
+    return [python or sys.executable, *present.argv(str(paths.data))[1:]]
 
 
 def install_hook(
@@ -78,7 +62,7 @@ def install_hook(
     _record_worker(paths, os.environ if environ is None else environ, keep)
     if not (paths.data / "lost.count").exists():
         write_private(paths.data / "lost.count", LOST)
-    _write(paths.hook / STAMP, f"{stamp()} {key}".encode())
+    _write(paths.hook / present.STAMP, f"{present.stamp()}\n{key}\n".encode())
     return hook_argv(paths, python)
 
 
@@ -88,35 +72,26 @@ def ensure_hook(paths: Paths) -> list[str]:
     Raises:
         StoreError: as `install_hook`.
     """
-    installed = (_read(paths.hook / STAMP) or b"").partition(b" ")[0]
-    if installed == stamp().encode() and paths.worker_argv.exists():
+    if present.is_current(str(paths.data)):
         return hook_argv(paths)
     return install_hook(paths, environ={})
 
 
-def stamp() -> str:
-    """Says which files, for which interpreter, an installation holds."""
-    state = hashlib.sha256(f"{sys.executable} {sys.hexversion}".encode())
-    for name in (*FILES, "launch"):
-        state.update(source(name))
-    return state.hexdigest()
-
-
 def source(name: str) -> bytes:
     """The source of one of the hook's files."""
-    return (FILES.get(name, PACKAGE / "hook") / f"{name}.py").read_bytes()
+    return Path(present.source_path(name)).read_bytes()
 
 
 def _key(paths: Paths) -> int:
     """The key of this installation's digests; 0 when there is none."""
-    words = (_read(paths.hook / STAMP) or b"").split()
-    return int(words[1]) if len(words) == 2 and words[1].isdigit() else 0
+    key = (_read(paths.hook / present.STAMP) or b"").partition(b"\n")[2].strip()
+    return int(key) if key.isdigit() else 0
 
 
 def laid_out(key: int) -> dict[str, bytes]:
     """Every file of an installed hook, by name."""
-    files = {f"{name}.py": source(name) for name in FILES}
-    codes = {name: cached(name) for name in FILES if name != "client"}
+    files = {f"{name}.py": source(name) for name in present.FILES}
+    codes = {name: cached(name) for name in present.FILES if name != "client"}
     known = {name: digest(key, data) for name, data in codes.items()}
     constants = {"VERSION": sys.hexversion, "SUFFIX": suffix(), "KEY": key, "DIGESTS": known}
     codes["client"] = cached("client", constants)

@@ -6,7 +6,8 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from claude_mem_core.edge.install import STAMP, ensure_hook
+from claude_mem_core.edge import present
+from claude_mem_core.edge.install import ensure_hook
 from claude_mem_core.edge.policy import policy_of, publish
 from claude_mem_core.edge.state import confirm_start
 from claude_mem_core.errors import StoreError
@@ -22,7 +23,7 @@ def began(paths: Paths) -> str | None:
     """Once, when requests are answered; what went wrong, for the status, else None."""
     try:
         confirm_start(paths)
-        if (paths.hook / STAMP).exists():  # an upgrade has brought other files
+        if (paths.hook / present.STAMP).exists():  # an upgrade has brought other files
             ensure_hook(paths)
     except (StoreError, OSError) as error:
         return f"the hook's files can't be kept current: {error}"

@@ -25,21 +25,34 @@ def arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Become the hook client. Without a usable data directory: one line, and exit code 0."""
-    from claude_mem_core.edge.install import ensure_hook
-    from claude_mem_core.errors import MemError, UsageError
-    from claude_mem_core.paths import Paths, data_dir
+    from claude_mem_core.edge import present
+    from claude_mem_core.errors import UsageError
+    from claude_mem_core.paths import data_dir
 
     if not args.words:
         raise UsageError(
             "name the host and its event: `mem hook claude-code Stop < event.json`"
         )
-    try:
-        argv = [*ensure_hook(Paths(data_dir())), *args.words]
-    except (MemError, OSError) as error:
-        # The host must not be held up by what is wrong with our directory.
-        sys.stderr.write(f"claude-mem: {_reason(error)}, continuing without memory\n")
+    data = str(data_dir())
+    if not present.is_current(data) and not _installed(data):
         return 0
-    return _become(argv)
+    return _become([*present.argv(data), *args.words])
+
+
+def _installed(data: str) -> bool:
+    """Install the hook; what stands against it is one line, no reason to fail."""
+    from pathlib import Path
+
+    from claude_mem_core.edge.install import ensure_hook
+    from claude_mem_core.errors import MemError
+    from claude_mem_core.paths import Paths
+
+    try:
+        ensure_hook(Paths(Path(data)))
+    except (MemError, OSError) as error:
+        sys.stderr.write(f"claude-mem: {_reason(error)}, continuing without memory\n")
+        return False
+    return True
 
 
 def _reason(error: Exception) -> str:
