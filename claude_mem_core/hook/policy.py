@@ -37,7 +37,7 @@ class Unreadable(Exception):
 def judge(call: Call, load: Load) -> tuple[str | None, bytes]:
     """Why the content is dropped (None: it is not), and what may be written."""
     try:
-        value = json.loads(call.body.decode("utf-8-sig"))
+        value = json.loads(decoded(call.body), strict=False)
     except (ValueError, RecursionError):
         return "not_json" if call.body.strip() else "empty", b""
     try:
@@ -50,6 +50,14 @@ def judge(call: Call, load: Load) -> tuple[str | None, bytes]:
     except Exception:
         reason = "cleaning_failed"
     return reason, encoded(skeleton(value))
+
+
+def decoded(raw: bytes) -> str:
+    """The text of the event, read as the worker reads it (`types.payload`)."""
+    marked = raw[:2] in (b"\xff\xfe", b"\xfe\xff") or raw[:4] == b"\0\0\xfe\xff"
+    zeros = raw[0:4:2] == b"\0\0" or raw[1:4:2] == b"\0\0"
+    encoding = json.detect_encoding(raw) if marked or zeros else "utf-8-sig"
+    return raw.decode(encoding, "replace").strip("\0 \t\r\n")
 
 
 def tidy(call: Call, load: Load) -> None:

@@ -83,7 +83,7 @@ def read_payload(delivery: Delivery) -> Payload:
     Raises:
         InvalidInput: with one of the documented reasons.
     """
-    text = delivery.stdin.decode("utf-8-sig", "replace").strip("\0 \t\r\n")
+    text = decoded(delivery.stdin).strip("\0 \t\r\n")
     if not text:
         raise InvalidInput("empty")
     value = _parsed(text)
@@ -91,6 +91,17 @@ def read_payload(delivery: Delivery) -> Payload:
         raise InvalidInput("not-an-object")
     deep = text.count("{") + text.count("[") > DEPTH
     return Payload(_shallow(value, DEPTH) if deep else value)
+
+
+def decoded(raw: bytes) -> str:
+    """The text of a document: UTF-8, or what older shells on Windows make of a pipe.
+
+    Those wide encodings are told by their mark, or by the zeros beside the first signs.
+    """
+    marked = raw[:2] in {b"\xff\xfe", b"\xfe\xff"} or raw[:4] == b"\0\0\xfe\xff"
+    zeros = raw[0:4:2] == b"\0\0" or raw[1:4:2] == b"\0\0"
+    encoding = json.detect_encoding(raw) if marked or zeros else "utf-8-sig"
+    return raw.decode(encoding, "replace")
 
 
 def _parsed(text: str) -> Any:
