@@ -9,7 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -213,6 +213,63 @@ def test_repair_clears_what_a_crash_left(made: Home) -> None:
     assert done.returncode == 0, done.stderr
     assert "left behind" in done.stdout
     assert "started the worker" in done.stdout
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs mounts")
+def test_a_read_only_data_directory_is_told_everywhere(made: Home) -> None:
+    made.mem("start")
+    made.mem("stop")
+    place = str(made.paths.data)
+    mount = ["mount", "--bind", place, place]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounts are forbidden here")
+    try:
+        subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
+        for command, code in (("start", 3), ("repair", 3), ("doctor", 1), ("status", 1)):
+            done = made.mem(command)
+            assert done.returncode == code, (command, done.stderr)
+            assert "Traceback" not in done.stderr
+        assert "read-only" in made.mem("start").stderr
+    finally:
+        subprocess.run(["umount", place], check=True)
+    assert made.mem("start").returncode == 0
+
+
+@pytest.mark.root
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs mounts")
+def test_a_full_disk_is_told_and_survived(made: Home) -> None:
+    made.paths.data.mkdir(mode=0o700)
+    place = str(made.paths.data)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", place]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounts are forbidden here")
+    try:
+        made.install()
+        made.mem("start")
+        fill = made.paths.data / "fill"
+        with suppress(OSError), fill.open("wb", buffering=0) as file:
+            while True:
+                file.write(b"x" * 4096)
+        for number in range(5):
+            assert made.prompt(f"{number} " + "word " * 4000).returncode == 0
+        made.mem("stop")
+        done = made.mem("start")
+        assert done.returncode in {0, 3}
+        assert "Traceback" not in done.stderr
+        fill.unlink()
+        assert made.mem("start").returncode == 0
+        assert made.prompt("there is room again", "s-2").returncode == 0
+        from tests.worker_home import until
+
+        until(lambda: "there is room again" in made.prompts())
+        account = made.json("verify")
+        assert account["ok"]
+        kept = len([p for p in made.prompts() if "word" in p])
+        assert kept + made.status()["lost"] >= 5
+    finally:
+        made.mem("stop")
+        subprocess.run(["umount", "--lazy", place], check=True)
 
 
 def test_logs_are_shown_without_driving_the_terminal(made: Home) -> None:

@@ -17,6 +17,7 @@ from claude_mem_core.errors import MemError
 from claude_mem_core.paths import Paths
 
 OK, WARN, FAIL = "ok", "warn", "fail"
+WRITABLE = "make it writable, or choose another place with CLAUDE_MEM_DATA_DIR"
 
 
 @attrs.frozen
@@ -96,6 +97,8 @@ def _data_directory(paths: Paths) -> Iterator[Row]:
         yield Row("data directory", WARN, f"{paths.data} is not there yet", "mem install")
         return
     secure_dir(paths.data)
+    if not os.access(paths.data, os.W_OK):
+        yield Row("data directory", FAIL, f"{paths.data} can't be written", WRITABLE)
     free = shutil.disk_usage(paths.data).free
     low = free < 200_000_000
     cure = "make room on the disk" if low else ""

@@ -25,8 +25,11 @@ def mend(paths: Paths) -> Iterator[str]:
         StoreError: the data directory can't be used at all.
     """
     secure_dir(paths.data)
-    yield from _modes(paths)
-    yield from _leftovers(paths)
+    try:
+        yield from _modes(paths)
+        yield from _leftovers(paths)
+    except OSError as error:
+        raise process.unusable(paths, error) from error
     yield from _hook(paths)
     yield from _worker(paths)
 
