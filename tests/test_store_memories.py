@@ -277,7 +277,9 @@ def test_a_deletion_is_in_the_change_log(home: Home) -> None:
     assert home.verify().off == ()
 
 
-def test_a_deleted_session_is_gone_with_all_of_it(home: Home) -> None:
+def test_a_deleted_session_is_gone_with_all_of_it(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
     home.keep(turn(home), observing(queue.Work(
         session_db_id=1, prompt_number=1, item_ids=(2,), event_ids=(2, 3, 4))))  # fmt: skip
     home.session = "s2"
@@ -291,6 +293,8 @@ def test_a_deleted_session_is_gone_with_all_of_it(home: Home) -> None:
     assert home.verify().off == ()
     with pytest.raises(NotFound):
         home.write(lambda conn: memories.delete_session(conn, 1, home.now))
+    home.write(lambda conn: memories.delete_session(conn, 2, home.now))
+    assert "session 2 deleted with pendingCount=3" in caplog.text
 
 
 def test_missing_ids_are_left_out_of_a_batch(home: Home) -> None:

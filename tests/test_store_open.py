@@ -98,6 +98,14 @@ def test_many_open_a_new_database_at_once(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
 
 
+def test_what_a_killed_creator_left_is_cleared(path: Path) -> None:
+    path.parent.mkdir()
+    for name in ("memory.db.123.new", "memory.db.123.new-wal", "memory.db.123.new-shm"):
+        (path.parent / name).write_text("left over")
+    Store.open(path).close()
+    assert [file.name for file in path.parent.iterdir()] == ["memory.db"]
+
+
 def test_what_was_written_is_there_after_reopening(path: Path) -> None:
     fill(path)
     with opened(path) as home:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -12,9 +10,10 @@ from typing import TypeVar
 
 import apsw
 
-from claude_mem_core.store import connect, identity, migrations, readers, shape
+from claude_mem_core.store import readers
 from claude_mem_core.store.faults import fault
-from claude_mem_core.store.writer import Job, Writer, put_aside
+from claude_mem_core.store.ready import ready
+from claude_mem_core.store.writer import Job, Writer
 
 T = TypeVar("T")
 Fn = Callable[[apsw.Connection], T]
@@ -84,68 +83,3 @@ class Store:
         self._threads.shutdown(wait=True)
         self._readers.close()
         self._writer.close()
-
-
-def ready(path: Path) -> apsw.Connection:
-    """The writing connection of a file that is ours and up to date."""
-    if not os.path.lexists(path):
-        put_aside(path)
-        create(path)
-    identity.check(path, migrations.VERSION)
-    _private(path)
-    conn = connect.writer(path)
-    try:
-        migrations.migrate(conn, path, _now_ms())
-        shape.check(conn)
-    except BaseException:
-        conn.close(True)
-        raise
-    return conn
-
-
-def create(path: Path) -> None:
-    """Make a new database under another name and give it its own when it is complete."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    partial = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}.new")
-    connect.touch(partial)
-    try:
-        conn = connect.writer(partial)
-        migrations.migrate(conn, partial, _now_ms())
-        shape.check(conn)
-        conn.close()
-        _publish(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _publish(partial: Path, path: Path) -> None:
-    """Give the file its name unless somebody else was first; never replace anything."""
-    try:
-        os.link(partial, path)
-    except FileExistsError:
-        return
-    except OSError:  # a file system without hard links
-        if not os.path.lexists(path):
-            os.rename(partial, path)
-    _sync(path.parent)
-
-
-def _sync(folder: Path) -> None:
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _private(path: Path) -> None:
-    """Take away the rights of others; the journal files get the same as the database."""
-    for name in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
-        if name.exists() and name.stat().st_mode & 0o077:
-            name.chmod(0o600)
-
-
-def _now_ms() -> int:
-    return time.time_ns() // 1_000_000

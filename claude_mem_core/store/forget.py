@@ -6,6 +6,7 @@ somebody deletes must not come back when the events are observed again.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 import apsw
@@ -13,6 +14,8 @@ import apsw
 from claude_mem_core.errors import NotFound
 from claude_mem_core.store import counters, fetch
 from claude_mem_core.types import DocKind
+
+log = logging.getLogger(__name__)
 
 TABLES = {
     DocKind.OBSERVATION: "observations",
@@ -33,6 +36,7 @@ MEMORIES = """
   SELECT 'observation', id FROM observations WHERE session_db_id = ?1
   UNION ALL SELECT 'summary', id FROM session_summaries WHERE session_db_id = ?1
 """
+WAITING = "SELECT count(*) FROM pending_messages WHERE session_db_id = ?"
 DELIVERIES = """
   DELETE FROM deliveries WHERE event_id IN (SELECT id FROM events WHERE session_db_id = ?)
 """
@@ -69,6 +73,9 @@ def delete_session(conn: apsw.Connection, session_db_id: int, now: int) -> None:
         conn.execute(f"DELETE FROM {table} WHERE session_db_id = ?", (session_db_id,))
     events = "SELECT count(*) FROM events WHERE session_db_id = ?"
     counters.add(conn, "removed", now, int(fetch.value(conn, events, session_db_id)))
+    waiting = fetch.value(conn, WAITING, session_db_id)
+    if waiting:
+        log.warning("session %s deleted with pendingCount=%s", session_db_id, waiting)
     conn.execute(DELIVERIES, (session_db_id,))
     conn.execute("DELETE FROM sdk_sessions WHERE id = ?", (session_db_id,))
 
