@@ -10,8 +10,10 @@ from __future__ import annotations
 import hashlib
 
 import apsw
+import attrs
 
 from claude_mem_core.convert import event_to_json
+from claude_mem_core.store import tools
 from claude_mem_core.types import Event, EventKind
 
 TOOLS = {EventKind.TOOL_USED, EventKind.TOOL_FAILED, EventKind.FILE_EDITED}
@@ -23,8 +25,6 @@ LAST_PROMPT = """
 
 def digest(event: Event) -> str:
     """Hash of what the event says, whenever it was said."""
-    import attrs
-
     timeless = attrs.evolve(event, at_ms=0)
     return hashlib.sha256(event_to_json(timeless).encode()).hexdigest()[:32]
 
@@ -43,6 +43,16 @@ def own_id(event: Event) -> str | None:
     if event.kind is EventKind.PROMPT_SENT:
         return event.prompt_id
     return None
+
+
+def told_apart(conn: apsw.Connection, event: Event) -> Event:
+    """The event, with an id of its own if its tool's id already means another use."""
+    if event.kind not in TOOLS or event.tool is None or not event.tool.id:
+        return event
+    other = tools.another(conn, event, event_key(conn, event))
+    if not other:
+        return event
+    return attrs.evolve(event, tool=attrs.evolve(event.tool, id=f"{event.tool.id}~{other}"))
 
 
 def event_key(conn: apsw.Connection, event: Event) -> str:

@@ -19,7 +19,7 @@ from claude_mem_core.clean.cleaner import Cleaner, CleaningFailed
 from claude_mem_core.pipeline import door
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.pipeline.keys import event_key
+from claude_mem_core.pipeline.keys import event_key, told_apart
 from claude_mem_core.pipeline.places import Places
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
@@ -153,7 +153,7 @@ class Recorder:
     def _journal(
         self, conn: apsw.Connection, verdict: Verdict, delivery_key: str, filled: bool
     ) -> journal.Receipt:
-        now, event = now_ms(), verdict.event
+        now, event = now_ms(), told_apart(conn, verdict.event)
         sent = attrs.evolve(event, answer=None) if filled else event
         entry = journal.Entry(
             event=event,

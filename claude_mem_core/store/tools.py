@@ -35,6 +35,13 @@ FIND = """
   WHERE platform_source = ? AND content_session_id = ? AND tool_use_id = ?
 """
 
+# A whole row, and of this very event: one that was used and failed has two events.
+SAME_ID = """
+  SELECT t.content_hash FROM tool_uses t JOIN events e ON e.id = t.event_id
+  WHERE t.platform_source = ? AND t.content_session_id = ? AND t.tool_use_id = ?
+    AND e.key = ? AND t.tool_input IS NOT NULL AND t.tool_response IS NOT NULL
+"""
+
 
 def add(
     conn: apsw.Connection, session: Known, entry: Entry, event_id: int, number: int
@@ -66,6 +73,21 @@ def joined(conn: apsw.Connection, event: Event, event_key: str) -> Event:
     if tool.output is None and tool.error is not None and _is_error(came):
         came = None
     return attrs.evolve(event, tool=attrs.evolve(tool, input=used, output=came))
+
+
+def another(conn: apsw.Connection, event: Event, event_key: str) -> str:
+    """Hash of a use that shares its id with a stored one but says something else.
+
+    Empty for a new use and for a repeat, also one that only fills what is empty: hosts
+    whose ids are not unique must not lose anything by it.
+    """
+    tool = event.tool
+    if tool is None or tool.input is None or _response(tool) is None:
+        return ""
+    ids = (event.host, event.session_id, tool.id)
+    known = fetch.value(conn, SAME_ID, *map(text.safe, ids), text.safe(event_key))
+    made = _hash(_json(tool.input), _json(_response(tool))) if known else ""
+    return "" if made == known else made
 
 
 def _response(tool: ToolUse) -> Any:
