@@ -7,14 +7,15 @@ A subcommand is a module in `cli/commands/` with `HELP`, `arguments(parser)` and
 
 from __future__ import annotations
 
-import argparse
 import importlib
+import io
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from claude_mem_core import __version__
+from claude_mem_core.cli.parser import Parser
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -67,7 +68,7 @@ def dispatch(name: str, rest: list[str]) -> int:
     """Run a built-in command, else one that a plugin offers."""
     if name in known():
         module = module_of(name)
-        parser = argparse.ArgumentParser(prog=f"mem {name}", description=module.HELP)
+        parser = Parser(prog=f"mem {name}", description=module.HELP)
         module.arguments(parser)
         return int(module.run(parser.parse_args(rest)))
     from claude_mem_core.cli.plugin_commands import run_plugin_command
@@ -80,6 +81,10 @@ def run() -> None:
     from claude_mem_core.errors import MemError
 
     os.umask(0o077)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that knows fewer letters gets escapes for the others.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         code = main(sys.argv[1:])
         sys.stdout.flush()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from difflib import get_close_matches
 from typing import Any
 
+from claude_mem_core.cli.parser import Parser
 from claude_mem_core.errors import MemError, PluginError
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.paths import Paths, data_dir
@@ -36,7 +37,7 @@ def run_plugin_command(name: str, rest: list[str]) -> int:
 
 
 def _parsed(command: Command, rest: list[str]) -> Namespace:
-    parser = ArgumentParser(prog=f"mem {command.name}", description=command.summary)
+    parser = Parser(prog=f"mem {command.name}", description=command.summary)
     if command.arguments is not None:
         _value(command.name, call_sync(command.name, command.arguments, parser))
     return parser.parse_args(rest)
