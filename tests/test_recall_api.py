@@ -200,7 +200,7 @@ def test_timeline_as_text(live: LiveWorker) -> None:
     assert "not found" in text(get(live, "/api/timeline", anchor=9999, format="index"))
     get(live, "/api/timeline", 404, anchor=9999)
     get(live, "/api/timeline", 400, anchor="no such thing")
-    get(live, "/api/timeline", 400)
+    get(live, "/api/timeline", 404)
 
 
 def test_memories_of_a_file(live: LiveWorker) -> None:

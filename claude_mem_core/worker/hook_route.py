@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from claude_mem_core.errors import MemError
+from claude_mem_core.pipeline.excuse import NotStored
 from claude_mem_core.types import Delivery, Output
 from claude_mem_core.worker.auth import SOCKET_BODY
 from claude_mem_core.worker.body import read_body
@@ -40,6 +41,12 @@ async def answer(
         raise Refused(503, "the worker is starting")
     try:
         output = await services.deliverer.handle(delivery)
+    except NotStored as error:
+        state.note("hook", str(error))
+        log.warning("a delivery has to wait: %s", type(error.__cause__).__name__)
+        head, out = refused(error.told)
+        await answer_at_once(scope["state"]["cycle"], head, out)
+        return
     except MemError as error:
         state.note("hook", str(error))
         log.warning("a delivery has to wait: %s", type(error).__name__)
@@ -114,6 +121,16 @@ def worded(output: Output) -> tuple[bytes, bytes]:
     if err:
         head += b"x-mem-stderr: %d\r\n" % len(err)
     return head, out + err
+
+
+def refused(told: Output) -> tuple[bytes, bytes]:
+    """Head and body of the answer that leaves the event to the hook.
+
+    The body is what the hook may print all the same.
+    """
+    out = _encoded(told.stdout)
+    head = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: %d\r\nx-mem-told: %d\r\n"
+    return head % (len(out), len(out)), out
 
 
 def _encoded(text: str) -> bytes:

@@ -87,7 +87,7 @@ def run(options: Options) -> int:
 
 
 def _run_once(options: Options, paths: Paths) -> Options | int:
-    from claude_mem_core.worker import process
+    from claude_mem_core.worker import notice, process
 
     try:
         return _claim_and_serve(options, paths)
@@ -98,6 +98,7 @@ def _run_once(options: Options, paths: Paths) -> Options | int:
         return 1
     except MemError as error:
         process.note_failure(paths, str(error), time.time_ns() // 1_000_000)
+        notice.leave(paths, str(error))
         sys.stderr.write(f"mem: {error}\n")
         return 3
     except Exception as error:  # noqa: BLE001 - a fault of ours is told in one line
@@ -105,6 +106,7 @@ def _run_once(options: Options, paths: Paths) -> Options | int:
 
         text = f"the worker failed in {where(error)}; please report this"
         process.note_failure(paths, text, time.time_ns() // 1_000_000)
+        notice.leave(paths, text)
         sys.stderr.write(f"mem: {text}\n")
         return 1
 

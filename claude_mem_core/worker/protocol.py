@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 TCP_CONNECTIONS = 64
 HEAD_S = 5.0
-HEAD_BYTES = 65_536
+HEAD_BYTES = 512 * 1024  # several parameters as long as they may be, percent-encoded
 
 
 async def answer_at_once(cycle: RequestResponseCycle, head: bytes, body: bytes) -> None:

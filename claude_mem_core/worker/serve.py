@@ -19,7 +19,7 @@ from claude_mem_core import edge
 from claude_mem_core.errors import MemError, WorkerError
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.services import Services, open_services
-from claude_mem_core.worker import chores, hardening, logs, tcp
+from claude_mem_core.worker import chores, hardening, logs, notice, tcp
 from claude_mem_core.worker.auth import install_token
 from claude_mem_core.worker.front import Front
 from claude_mem_core.worker.server import WorkerServer
@@ -81,6 +81,7 @@ async def _serve(options: Options, state: WorkerState, listener: socket.socket) 
         server = WorkerServer(front)
         tcp_listener = _tcp(options, state, services)
         front.open(services)
+        notice.take_back(state.paths)
         async with _running(server, listener):
             if tcp_listener is not None:
                 await open_tcp(server, state, tcp_listener)

@@ -21,6 +21,7 @@ from claude_mem_core.worker.routes.rows import worded
 from claude_mem_core.worker.spec import (
     ANY,
     INT64,
+    KEY,
     OBJECT,
     Call,
     Endpoint,
@@ -285,7 +286,7 @@ ENDPOINTS = (
         "/api/why",
         explain,
         "Evidence of a memory and where it was given",
-        params=(text("id", required=True, longest=40, help="123, S4 or P7"),),
+        params=(text("id", required=True, longest=40, pattern=f"^{KEY}$", help="123, S4 or P7"),),
         answers={200: OBJECT, 404: OBJECT},
         area="context",
     ),

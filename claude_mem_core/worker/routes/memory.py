@@ -9,6 +9,7 @@ from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place, place_of
 from claude_mem_core.store import memories, projects
 from claude_mem_core.types import Trust
+from claude_mem_core.worker import import_schema
 from claude_mem_core.worker.intake import named
 from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Right, record, string
 
@@ -65,8 +66,6 @@ async def import_memories(call: Call) -> Any:
     return counts.answer()
 
 
-ROWS = {"type": "array", "items": {"type": "object"}, "maxItems": 1_000_000}
-
 ENDPOINTS = (
     Endpoint(
         "POST", "/api/memory/save", save, "Keep a memory",
@@ -86,9 +85,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/import", import_memories, "Import memories",
-        body=record(
-            {"sessions": ROWS, "summaries": ROWS, "observations": ROWS, "prompts": ROWS}
-        ),
+        body=import_schema.body(),
         answers={200: OBJECT}, right=Right.FULL, area="memory",
     ),
 )

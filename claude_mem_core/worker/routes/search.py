@@ -18,7 +18,9 @@ from claude_mem_core.worker.routes.by_file import content, project_ids
 from claude_mem_core.worker.routes.rows import worded
 from claude_mem_core.worker.spec import (
     ANY,
+    DATE,
     ERROR,
+    KEY,
     Call,
     Endpoint,
     Param,
@@ -27,6 +29,7 @@ from claude_mem_core.worker.spec import (
     host_filter,
     integer,
     limit,
+    moment,
     offset,
     platform,
     project,
@@ -168,7 +171,7 @@ async def around(call: Call) -> object:
     given = call.params["anchor"] or ""
     if not given.strip():
         if not (call.params["query"] or "").strip():
-            raise Refused(400, "give an anchor (id, S12, a time) or a query")
+            raise NotFound("nothing to look around: give an anchor (id, S12, a time) or a query")
         return await around_query(call)
     return await _around(call, given)
 
@@ -219,13 +222,15 @@ def _depth(name: str) -> Any:
     return integer(name, default=timeline.DEPTH, help=f"records; at most {timeline.MOST_DEPTH}")
 
 
-_QUERY = text("query", default="", help="words; no character is an operator")
+KEYS = f" *{KEY}( *, *{KEY}){{0,{MOST_KEYS - 1}}} *"
+_IDS = {"type": "string", "pattern": f"^{KEYS}$", "maxLength": 12_000, "x-csv": True}
+_ANCHOR = {"type": "string", "pattern": f"^( *{KEY} *|{DATE}|[0-9]{{9,15}})$", "x-unchecked": True}
+_QUERY = text("query", default="", longest=20_000, help="words; no character is an operator")
 _FILTERS = (
     text("type", longest=1000, help="observations, sessions, prompts, or a type"),
     words("obs_type", help="types of observations"),
     project(), words("concepts"), words("files"),
-    text("dateStart", longest=60, help="YYYY-MM-DD, ISO or milliseconds"),
-    text("dateEnd", longest=60, help="YYYY-MM-DD, ISO or milliseconds"),
+    moment("dateStart"), moment("dateEnd"),
     choice("orderBy", *ORDERS), platform(),
 )  # fmt: skip
 _SEARCH = (
@@ -255,7 +260,7 @@ ENDPOINTS = (
         in_full,
         "Records of any kind in full",
         params=(
-            Param("ids", words("ids").schema, True, (), "12, S3, P4"),
+            Param("ids", _IDS, True, (), "12, S3, P4"),
             project(),
             choice("format", "full", "json", default="full"),
         ),
@@ -266,7 +271,9 @@ ENDPOINTS = (
         "/api/timeline",
         around,
         "What happened around a moment",
-        params=(text("anchor", longest=100, help="id, S12, P4 or a time"), *_TIMELINE),
+        params=(
+            Param("anchor", _ANCHOR, False, None, "id, S12, P4 or a time"), *_TIMELINE,
+        ),
         answers={200: ANY, 404: ERROR},
         area="search",
     ),
