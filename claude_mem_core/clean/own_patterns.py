@@ -89,15 +89,28 @@ class OwnPatterns:
 
     def redact(self, text: str) -> str:
         """`text` with a marker for each match; a marker alone when it took too long."""
+        answer = self._tried("redact", text)
+        if isinstance(answer, int):
+            return f"<redacted type='{self.patterns[answer].name}'/>"
+        return text if answer is None else str(answer["text"])
+
+    def found_in(self, text: str) -> bool:
+        """Whether a pattern is found in `text`; also true when it took too long to tell."""
+        answer = self._tried("search", text)
+        return isinstance(answer, int) or (answer is not None and bool(answer["found"]))
+
+    def _tried(self, job: str, text: str) -> dict[str, Any] | int | None:
+        """The child's answer, the number of the pattern that took too long, or None."""
         with self._lock:
             child = self._ready()
             names = {n: p.name for n, p in enumerate(self.patterns) if n not in self._dead}
             if not names or not text or child is None:
-                return text
+                return None
             try:
-                return str(child.ask({"names": names, "text": text}, self._field_s)["text"])
+                return child.ask({job: names, "text": text}, self._field_s)
             except TooSlow as slow:
-                return self._struck(slow.at)
+                self._struck(slow.at)
+                return slow.at
 
     def _ready(self) -> _Child | None:
         """The child with all patterns compiled; those that can't be are left out."""
@@ -117,15 +130,12 @@ class OwnPatterns:
         """Each pattern; an empty one for those that are not used any more."""
         return ["" if n in self._dead else p.regex for n, p in enumerate(self.patterns)]
 
-    def _struck(self, at: int) -> str:
+    def _struck(self, at: int) -> None:
         self._child = None
         self._strikes[at] = self._strikes.get(at, 0) + 1
         if self._strikes[at] >= STRIKES:
             self._disable(at, f"{STRIKES} fields took it over {self._field_s:g} s")
-        log.warning(
-            "own pattern %s took too long: the field is dropped", self.patterns[at].name
-        )
-        return f"<redacted type='{self.patterns[at].name}'/>"
+        log.warning("own pattern %s took too long", self.patterns[at].name)
 
     def _disable(self, at: int, reason: str) -> None:
         self._dead.add(at)

@@ -2,7 +2,7 @@
 
 Run as a script with `python -I -S -E`, standard library only. It reads one JSON line for
 each job and answers each with JSON lines: `{"at": i}` before pattern i is tried,
-`{"faults": {...}}` or `{"text": ...}` at the end.
+`{"faults": {...}}`, `{"text": ...}` or `{"found": ...}` at the end.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 MEMORY = 512 * 1024 * 1024
+ALONE_S = 10  # after which a job ends by itself: who gave it may have been killed
 
 
 def bounded() -> None:
@@ -52,25 +53,51 @@ def redacted(
     yield {"text": text}
 
 
+def searched(
+    text: str, numbers: Iterable[int], ready: dict[int, re.Pattern[str]]
+) -> Iterator[dict[str, Any]]:
+    """Whether any of the patterns is found."""
+    for number in numbers:
+        yield {"at": number}
+        if ready[number].search(text):
+            yield {"found": True}
+            return
+    yield {"found": False}
+
+
 def marked(text: str, pattern: re.Pattern[str], name: str) -> str:
     """`text` with a marker for each match that is not empty."""
     mark = f"<redacted type='{name}'/>"
     return pattern.sub(lambda match: mark if match[0] else "", text)
 
 
+def answers(job: dict[str, Any], ready: dict[int, re.Pattern[str]]) -> Iterator[dict[str, Any]]:
+    """What a job is answered with."""
+    if "compile" in job:
+        return compiled(job["compile"], ready)
+    if "search" in job:
+        return searched(job["text"], map(int, job["search"]), ready)
+    names = {int(number): name for number, name in job["redact"].items()}
+    return redacted(job["text"], names, ready)
+
+
+def alarm(seconds: int) -> None:
+    """Let the system end this process after so many seconds; 0 takes it back."""
+    if sys.platform != "win32":
+        import signal
+
+        signal.alarm(seconds)
+
+
 def main() -> None:
     bounded()
     ready: dict[int, re.Pattern[str]] = {}
     for line in sys.stdin.buffer:
-        job = json.loads(line)
-        if "compile" in job:
-            answers = compiled(job["compile"], ready)
-        else:
-            names = {int(number): name for number, name in job["names"].items()}
-            answers = redacted(job["text"], names, ready)
-        for answer in answers:
+        alarm(ALONE_S)
+        for answer in answers(json.loads(line), ready):
             sys.stdout.write(json.dumps(answer) + "\n")
             sys.stdout.flush()
+        alarm(0)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
+from claude_mem_core.clean import skip_pattern
 from claude_mem_core.errors import MemError
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
@@ -58,19 +57,11 @@ def _tool_skipped(event: Event, settings: Mapping[str, Any]) -> str | None:
     assert event.tool is not None
     if event.tool.name in settings["CLAUDE_MEM_SKIP_TOOLS"]:
         return "tool_skipped"
-    pattern = _compiled(settings["CLAUDE_MEM_SKIP_BASH_PATTERNS"] or "")
-    if pattern and event.tool.name in SHELLS and pattern.search(command_of(event)):
+    if event.tool.name in SHELLS and skip_pattern.skips(
+        settings["CLAUDE_MEM_SKIP_BASH_PATTERNS"] or "", command_of(event)
+    ):
         return "command_skipped"
     return None
-
-
-@lru_cache(maxsize=4)
-def _compiled(text: str) -> re.Pattern[str] | None:
-    """A bad pattern is as good as none; `mem doctor` names it."""
-    try:
-        return re.compile(text) if text else None
-    except re.error:
-        return None
 
 
 def command_of(event: Event) -> str:

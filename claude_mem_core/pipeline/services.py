@@ -10,6 +10,7 @@ import anyio
 import attrs
 from anyio.abc import TaskGroup
 
+from claude_mem_core.clean import skip_pattern
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.adapters import Adapters
@@ -69,6 +70,7 @@ async def open_services(paths: Paths, *, machine_env: bool = False) -> AsyncIter
                 yield services
             finally:
                 tell(registry, "mem_stopped")
+                skip_pattern.close()
                 tasks.cancel_scope.cancel()
         await services.loop.aclose()
     finally:
