@@ -39,6 +39,7 @@ NOW_MS = 1_782_900_000_000
 COMMON, SECOND = "retry", "timeout"  # in 20 and 10 % of the observations
 TYPES = ("bugfix", "feature", "refactor", "change", "discovery", "decision")
 CHUNK = 5_000
+PIECES, PIECE = 20_000, 10
 SESSION_COLUMNS = (
     "id, content_session_id, memory_session_id, project, project_id, platform_source,"
     " started_at, started_at_epoch, status"
@@ -56,23 +57,29 @@ SYLLABLES = _SYLLABLES.split()
 
 
 class Words:
-    """Text with a vocabulary like that of real notes: few common words, many rare ones."""
+    """Text with a vocabulary like that of real notes: few common words, many rare ones.
+
+    Put together from pieces of ten words, for a million records have to be made.
+    """
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
-        made = {self._word() for _ in range(60_000)}
-        self._vocabulary = sorted(made)
-        self._random.shuffle(self._vocabulary)
-        shares = (1 / (place + 10) for place in range(len(self._vocabulary)))
-        self._shares = list(itertools.accumulate(shares))
+        vocabulary = sorted({self._word() for _ in range(60_000)})
+        self._random.shuffle(vocabulary)
+        shares = list(itertools.accumulate(1 / (n + 10) for n in range(len(vocabulary))))
+        many = self._random.choices(vocabulary, cum_weights=shares, k=PIECES * PIECE)
+        self._pieces = [" ".join(many[n : n + PIECE]) for n in range(0, len(many), PIECE)]
+        self._words = many
 
     def _word(self) -> str:
         return "".join(self._random.choices(SYLLABLES, k=self._random.randrange(2, 5)))
 
     def text(self, count: int) -> str:
-        return " ".join(
-            self._random.choices(self._vocabulary, cum_weights=self._shares, k=count)
-        )
+        pieces = [self._random.choice(self._pieces) for _ in range(count // PIECE)]
+        return " ".join([*pieces, *self.few(count % PIECE)])
+
+    def few(self, count: int) -> list[str]:
+        return [self._random.choice(self._words) for _ in range(count)]
 
     def chance(self, share: float) -> bool:
         return self._random.random() < share
