@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from claude_mem_core.recall.timeline import anchor_of, timeline
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
 from tests.cli_run import mem
 from tests.recall_store import CASES, DAY_MS, NOW_MS, Filled, read_jsonl
@@ -201,6 +203,17 @@ def test_timeline_as_text(live: LiveWorker) -> None:
     get(live, "/api/timeline", 404, anchor=9999)
     get(live, "/api/timeline", 400, anchor="no such thing")
     get(live, "/api/timeline", 404)
+
+
+def test_a_timeline_leaves_out_what_no_longer_holds(tmp_path: Path) -> None:
+    filled = Filled(tmp_path)
+    rows = filled.observe([{"title": f"row {n}", "created_ms": at(n)} for n in range(4)])
+    filled.execute("UPDATE observations SET superseded_by = ? WHERE id = ?", rows[2], rows[1])
+    shown = filled.store.read(lambda conn: timeline(conn, anchor_of(conn, str(rows[2]))))
+    assert [record.id for record in shown.records] == [rows[0], rows[2], rows[3]]
+    shown = filled.store.read(lambda conn: timeline(conn, anchor_of(conn, str(rows[1])), 1, 1))
+    assert [record.id for record in shown.records] == rows[:3]
+    filled.close()
 
 
 def test_memories_of_a_file(live: LiveWorker) -> None:

@@ -140,7 +140,7 @@ class Answers:
         request = self._request(asked, source, label, ids)
         return session_context(conn, request, asked.settings)
 
-    def _blocks(self, label: str) -> tuple[Block, ...]:
+    def blocks(self, label: str) -> tuple[Block, ...]:
         """What plugins offer for the context; theirs is missing where they fail."""
         outcomes = self._registry.call(
             "mem_context_blocks", project=label, query=Query(project=label)
@@ -160,7 +160,7 @@ class Answers:
             char_limit=asked.host.record.context_chars,
             now_ms=now_ms(),
             fence_id=self._fence_id,
-            blocks=self._blocks(label),
+            blocks=self.blocks(label),
         )
 
     async def _file(self, asked: Asked) -> str:

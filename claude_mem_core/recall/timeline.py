@@ -22,7 +22,7 @@ _ORDER = (DocKind.PROMPT, DocKind.OBSERVATION, DocKind.SUMMARY)
 
 _SQL = """
   SELECT id, created_at_epoch FROM {table}
-  WHERE (created_at_epoch, id) {side} (?, ?) {project} {host}
+  WHERE (created_at_epoch, id) {side} (?, ?) {holds} {project} {host}
   ORDER BY created_at_epoch {way}, id {way} LIMIT ?
 """
 
@@ -121,6 +121,7 @@ def _nearest(
         table=TABLES[kind],
         side=">=" if later else "<=",
         way="ASC" if later else "DESC",
+        holds="" if kind is DocKind.PROMPT else "AND superseded_by IS NULL",
         project="" if project_id is None else "AND project_id = ?",
         host="" if host is None else "AND platform_source = ?",
     )

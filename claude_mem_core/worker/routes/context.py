@@ -117,7 +117,7 @@ def build(conn: apsw.Connection, call: Call, names: Sequence[str], host: str) ->
     request = ContextRequest(
         project_ids=tuple(ids), label=label, host=host, now_ms=now_ms(),
         char_limit=0 if call.params.get("full") else _char_limit(call, host),
-        fence_id=call.services.fence_id,
+        fence_id=call.services.fence_id, blocks=call.services.answers.blocks(label),
     )  # fmt: skip
     return session_context(conn, request, settings)
 
