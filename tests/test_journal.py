@@ -406,6 +406,16 @@ def test_absurd_times_are_stored(home: Home, at: int) -> None:
     assert home.value("SELECT at_ms FROM events") in range(1, 253_402_300_800_000)
 
 
+def test_an_event_that_can_not_be_read_does_not_hold_up_its_turn(
+    home: Home, caplog: pytest.LogCaptureFixture
+) -> None:
+    home.tool("t1", 1)
+    home.tool("t2", 2)
+    home.write(lambda conn: conn.execute("UPDATE events SET payload = '{]' WHERE id = 1"))
+    assert [event.id for event in load(home)] == [2]
+    assert "event 1 can't be read" in caplog.text
+
+
 def test_the_trust_of_an_event_is_kept(home: Home) -> None:
     home.tool("t1", 1, trust=Trust.FOREIGN)
     assert load(home)[0].trust is Trust.FOREIGN

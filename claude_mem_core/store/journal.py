@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 import apsw
 import attrs
 
+from claude_mem_core.errors import InvalidInput
 from claude_mem_core.store import counters, fetch, payload, sessions, text, tools, turns
 from claude_mem_core.store.entry import Entry, Receipt
 from claude_mem_core.types import EventKind, StoredEvent, Trust
 
 __all__ = ["Entry", "Receipt", "accept", "fill_answer", "load_events"]
+
+log = logging.getLogger(__name__)
 
 DAY_MS = 86_400_000
 DELIVERIES_KEPT_MS = 7 * DAY_MS
@@ -76,10 +81,15 @@ def load_events(
     """Events of one turn: its prompt, then the others as they happened, its end last.
 
     Without a number, those of the whole session, turn after turn. Skipped events are left
-    out: nothing of them was kept.
+    out, nothing of them was kept; so are those that can't be read any more.
     """
-    rows = fetch.rows(conn, LOAD, session_db_id, prompt_number)
-    return [_stored(conn, *row) for row in rows]
+    found = []
+    for row in fetch.rows(conn, LOAD, session_db_id, prompt_number):
+        try:
+            found.append(_stored(conn, *row))
+        except InvalidInput as error:  # one bad row must not hold up its turn
+            log.warning("event %s can't be read: %s", row[0], error)
+    return found
 
 
 def fill_answer(conn: apsw.Connection, event_id: int, answer: str) -> bool:
