@@ -107,9 +107,8 @@ def dropped(home: HookHome, event: Any = PROMPT, **more: Any) -> str | None:
     head, body = home.record()
     if head["dropped"] is not None:
         assert b"keep this" not in body
-        assert json.loads(body) == {
-            name: event[name] for name in ("session_id", "hook_event_name") if name in event
-        }
+        ids = {"session_id", "hook_event_name"}
+        assert json.loads(body) == {n: v if n in ids else "" for n, v in event.items()}
     reason: str | None = head["dropped"]
     return reason
 
@@ -195,7 +194,22 @@ def test_a_skipped_tool_is_not_kept(home: HookHome) -> None:
     home.run("PostToolUse", event)
     head, body = home.record()
     assert head["dropped"] == "tool_skipped"
-    assert json.loads(body)["tool_use_id"] == "toolu_1"
+    kept = json.loads(body)
+    assert (kept["tool_use_id"], kept["tool_name"]) == ("toolu_1", "TodoWrite")
+
+
+def test_what_is_kept_of_a_dropped_event_is_clean(home: HookHome) -> None:
+    home.rules(paused=True)
+    key = "sk-proj-" + "a" * 40
+    event = {
+        "session_id": key,
+        "tool_name": key,
+        "tool_use_id": "<private>wolf</private>",
+        "id": 5,
+    }
+    home.run("PostToolUse", event)
+    assert key.encode() not in home.everything()
+    assert b"wolf" not in home.everything()
 
 
 def test_redaction_follows_the_rules(home: HookHome) -> None:

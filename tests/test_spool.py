@@ -79,7 +79,7 @@ def test_a_receipt_without_content_arrives_with_its_reason(home: HookHome) -> No
     home.run("PostToolUse", EVENT)
     (delivery,), _ = taken(home)
     assert delivery.dropped == "paused"
-    assert json.loads(delivery.stdin) == {"session_id": "s1"}
+    assert json.loads(delivery.stdin) == {"session_id": "s1", "cwd": "", "prompt": ""}
 
 
 def test_oldest_first(home: HookHome) -> None:

@@ -83,6 +83,7 @@ class Call:
         self.size = 0
         self.cwd = ""
         self.reached = False  # a process of ours has taken the connection
+        self.told = b""  # what to print though the worker could not store the event
 
 
 def arguments(args: list[str]) -> tuple[list[str], dict[str, str]]:

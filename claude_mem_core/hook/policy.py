@@ -25,7 +25,10 @@ DEEPEST = 200
 # Redactors whose rules lie beside this file.
 KNOWN_REDACTORS = ("secrets",)
 _ID = re.compile(r"[A-Za-z0-9_.:@-]{1,128}")
-_ID_NAME = re.compile(r"(?:.*_)?(?:id|Id|ID)|.*(?:Id|ID)|hook_event_name|hookEventName")
+_NAME = re.compile(r"[A-Za-z_]{1,40}")
+_ID_NAME = re.compile(
+    r"(?:.*_)?(?:id|Id|ID)|.*(?:Id|ID)|hook_event_name|hookEventName|tool_?[nN]ame|agent_type"
+)
 _PLACES = ("cwd", "workspace", "workspace_roots", "project_dir", "projectDir")
 _TOOLS = ("tool_name", "toolName", "tool")
 
@@ -49,7 +52,7 @@ def judge(call: Call, load: Load) -> tuple[str | None, bytes]:
         reason = "edge_policy_unreadable"
     except Exception:
         reason = "cleaning_failed"
-    return reason, encoded(skeleton(value))
+    return reason, encoded(skeleton(value, load))
 
 
 def decoded(raw: bytes) -> str:
@@ -189,15 +192,21 @@ def cleaner(rules: dict[str, Any], load: Load) -> Callable[[Any], Any]:
     return lambda value: values.cleaned(value, clean, whole=True)
 
 
-def skeleton(value: Any) -> dict[str, str]:
-    """The ids of an event whose content is dropped; the receipt needs them."""
-    if not isinstance(value, dict):
+def skeleton(value: Any, load: Load) -> Any:
+    """Of an event whose content is dropped the ids and the shape; the receipt needs them."""
+    pairs = value.items() if isinstance(value, dict) else ()
+    bare = {name: emptied(name, part) for name, part in pairs if _NAME.fullmatch(name)}
+    try:
+        return cleaner({}, load)(bare)
+    except Exception:
         return {}
-    return {
-        name: part
-        for name, part in value.items()
-        if isinstance(part, str) and _ID_NAME.fullmatch(name) and _ID.fullmatch(part)
-    }
+
+
+def emptied(name: str, part: Any) -> Any:
+    """A member without what it says: itself if it is an id, else something empty."""
+    if isinstance(part, str):
+        return part if _ID_NAME.fullmatch(name) and _ID.fullmatch(part) else ""
+    return [] if isinstance(part, list) else {} if isinstance(part, dict) else None
 
 
 def encoded(value: Any) -> bytes:

@@ -10,7 +10,7 @@ from time import monotonic
 
 SILENCE_S = 4.0  # after which a half document is taken as it is
 QUIET_S = 0.05
-ENDS = 65_536  # bytes kept of each end of a document that is too large
+ENDS = 31_000  # bytes kept of each end of what is too large; both fit a journal's field
 OVERLAP = 256
 # A private tag anywhere in the part that is dropped, in any spelling, escapes of JSON
 # included; on lower case.

@@ -82,7 +82,7 @@ def exchange(call: Call, seconds: float) -> Reply:
     proof = _proof(token, start_id, call.body)
     with _link(port, end) as link:
         link.sendall(_request(call, port, proof) + call.body)
-        return _answer(link)
+        return _answer(call, link)
 
 
 def _request(call: Call, port: int, proof: bytes) -> bytes:
@@ -97,11 +97,12 @@ def _request(call: Call, port: int, proof: bytes) -> bytes:
     return "\r\n".join(lines).encode("ascii") + proof + b"\r\n"
 
 
-def _answer(link: socket.socket) -> Reply:
+def _answer(call: Call, link: socket.socket) -> Reply:
     answer = HTTPResponse(link)
     answer.begin()
     data = answer.read()
     if answer.status != 200:
+        call.told = data[: int(answer.getheader("x-mem-told") or 0)]
         raise OSError(f"the worker answered {answer.status}")
     said = len(data) - int(answer.getheader("x-mem-stderr") or 0)
     return data[:said], data[said:], int(answer.getheader("x-mem-exit") or 0) & 255
@@ -155,7 +156,7 @@ def take(call: Call, fault: Exception, exchange: Any, load: Load) -> Reply:
     _keep(call, dropped, body)
     if not call.reached and policy.autostart(call.data):
         _start(call.data)
-    return b"", b"", 0
+    return call.told, b"", 0
 
 
 def _keep(call: Call, dropped: str | None, body: bytes) -> None:

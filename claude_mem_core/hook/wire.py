@@ -27,7 +27,7 @@ def exchange(call: Call, seconds: float) -> Reply:
     link = connect(call, seconds)
     link.settimeout(seconds)
     link.sendall(request(call) + call.body)
-    return answer(link, end)
+    return answer(call, link, end)
 
 
 def connect(call: Call, seconds: float) -> _socket.socket:
@@ -88,7 +88,7 @@ def quoted(raw: bytes) -> bytes:
     return b"".join([b"%c" % byte if byte in SAFE else b"%%%02X" % byte for byte in raw])
 
 
-def answer(link: _socket.socket, end: float) -> Reply:
+def answer(call: Call, link: _socket.socket, end: float) -> Reply:
     """Read one HTTP answer with a Content-Length."""
     data = b""
     start = need = 0
@@ -106,6 +106,7 @@ def answer(link: _socket.socket, end: float) -> Reply:
             head = data[:start].lower()
             need = start + number(head, b"content-length")
     if head[9:12] != b"200" or need - start > LONGEST_ANSWER:
+        call.told = data[start : start + number(head, b"x-mem-told")]
         raise OSError("the worker answered " + head[9:12].decode("ascii", "replace"))
     said = max(start, need - number(head, b"x-mem-stderr"))
     return data[start:said], data[said:need], number(head, b"x-mem-exit") & 255

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 
 import apsw
 
+from claude_mem_core import edge
+from claude_mem_core.errors import StoreError
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.plugins.news import news
@@ -21,6 +24,10 @@ from claude_mem_core.store import Store, meta
 
 AGAIN_MS = 20 * 3_600_000
 SAID = "notices_said"
+LOST = (
+    "memory: {} events could not be kept, because the data directory was full or not"
+    " writable; see `mem doctor`"
+)
 
 
 class Notices:
@@ -39,6 +46,7 @@ class Notices:
             self._recording,
             self._broken_settings,
             self._outage,
+            self._lost,
             self._plugins,
         ]
 
@@ -55,6 +63,9 @@ class Notices:
         said = await self._store.awrite(lambda conn: _first_unsaid(conn, texts, now_ms()))
         if said and said == self._news:
             news(self._paths, "session")
+        if said == self._lost():
+            with suppress(StoreError, OSError):
+                edge.take_lost(self._paths)  # it is told; count anew
         return said
 
     def _recording(self) -> str | None:
@@ -72,6 +83,10 @@ class Notices:
             f"memory: the worker was down for a while; {self.outage} events waited on"
             " disk and are being taken in now (`mem status` shows it)"
         )
+
+    def _lost(self) -> str | None:
+        count = edge.lost(self._paths)
+        return LOST.format(count) if count else None
 
     def _plugins(self) -> str | None:
         found = news(self._paths, "session", mark=False)

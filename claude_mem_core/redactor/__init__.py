@@ -5,6 +5,7 @@ Its settings are declared with the core's, because the hook has to know them too
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 from claude_mem_core import hookimpl
@@ -28,8 +29,12 @@ def mem_redactors() -> Iterable[Redactor]:
 @hookimpl
 def mem_stopped() -> None:
     """End the process that runs the user's own patterns."""
-    import sys
-
     secrets = sys.modules.get("claude_mem_core.redactor.secrets")
     if secrets is not None:
         secrets.close()
+
+
+def faults() -> list[str]:
+    """What is wrong with the user's own patterns, a sentence each, for the status."""
+    secrets = sys.modules.get("claude_mem_core.redactor.secrets")
+    return secrets.faults() if secrets is not None else []
