@@ -7,6 +7,7 @@ through the same cleaner.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -67,6 +68,8 @@ def test_two_megabytes_of_near_misses() -> None:
     head, found, tail = made.partition(vendor.marker("oversize"))
     assert found
     assert text.startswith(head)
+    note, _, tail = tail.partition("]")
+    assert re.fullmatch(r"\[\d{7} characters left out", note)
     assert text.endswith(tail)
     assert min(len(head), len(tail)) > 25_000
     assert vendor.redact(text[:900_000]) == text[:900_000]

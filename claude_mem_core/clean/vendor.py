@@ -272,7 +272,7 @@ def _replaced(text: str, hits: Iterable[Hit]) -> str:
 
 
 def shortened(text: str) -> str:
-    """Of a field over a million UTF-16 units only the ends, with a marker between.
+    """Of a field over a million UTF-16 units only the ends; between them what is missing.
 
     The ends are what a journal field can hold; the middle is given up unread.
     """
@@ -281,7 +281,8 @@ def shortened(text: str) -> str:
     start = _gap(text, KEPT_AT_ENDS - _LONGEST_WORD, KEPT_AT_ENDS, last=True)
     end = _gap(text, len(text) - KEPT_AT_ENDS, len(text) - KEPT_AT_ENDS + _LONGEST_WORD)
     joints = JOINT * text.count(JOINT, start, end)
-    return text[:start] + marker("oversize") + joints + text[end:]
+    note = f"[{end - start} characters left out]"
+    return text[:start] + marker("oversize") + note + joints + text[end:]
 
 
 def _gap(text: str, low: int, high: int, *, last: bool = False) -> int:
