@@ -268,6 +268,19 @@ def test_pages_hold_everything_once(
     assert sorted(seen) == made
 
 
+def test_pages_agree_with_one_large_page(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled.observe([
+        {"title": f"zanzibar {n}", "narrative": "word " * (n * 37 % 50)} for n in range(60)
+    ])  # fmt: skip
+    monkeypatch.setattr(scoring, "BEST", 20)
+    monkeypatch.setattr(find, "_CHECKED", 0)
+    whole = ids(filled, "zanzibar", limit=60)
+    pages = [ids(filled, "zanzibar", limit=7, offset=start) for start in range(0, 60, 7)]
+    assert [i for page in pages for i in page] == whole
+
+
 def test_a_frequent_word_ranks_its_newest_hits(
     filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:

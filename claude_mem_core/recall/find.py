@@ -88,7 +88,8 @@ class _Search:
     def _filtered(self, wanted: int) -> list[Scored]:
         """Everything within the filters, by date."""
         match = self._limited(Match("", ())).text
-        rows = [Scored(i, 0.0, complete=True) for i in self._all(match, max(WINDOW, wanted))]
+        size = max(_CHECKED, 2 * wanted)
+        rows = [Scored(i, 0.0, complete=True) for i in self._all(match, size)]
         return plain.by_date(self._conn, self._within(rows), oldest=self._oldest)
 
     def _all(self, match: str, size: int) -> Iterator[int]:
@@ -114,7 +115,7 @@ class _Search:
         return Match(" AND ".join([*parts, *self._limits]), match.weights)
 
     def _tier(self, tier: Tier, wanted: int, known: Collection[int]) -> list[Scored]:
-        """What a step adds; partial steps take in the prompts that were set apart."""
+        """What a step adds to the records that are `known`."""
         match = self._limited(tier.match)
         if self._dated:
             size = max(WINDOW, wanted + len(known))
@@ -160,7 +161,8 @@ class _Search:
         for kind, match, last in ends:
             first = bounds(kind)[0]
             rows = fetch.rows(self._conn, sql, match, first, last - 1, wanted)
-            yield from self._within([Scored(rowid, 0.0, complete=True) for (rowid,) in rows])
+            found = [Scored(rowid, 0.0, complete=True) for (rowid,) in rows]
+            yield from self._within(self._prompts(found))
 
     def _superseded(self, kind: DocKind, match: str) -> frozenset[int]:
         """Rows that match, but that a later memory took the place of."""

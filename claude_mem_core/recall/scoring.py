@@ -38,6 +38,7 @@ _PLAIN = """
   SELECT rowid FROM memory_index
   WHERE memory_index MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid {} LIMIT ?
 """
+Ranked = tuple[bool, float, int]  # behind the others, score and row, both negative
 _taught: WeakSet[apsw.Connection] = WeakSet()
 
 
@@ -91,30 +92,34 @@ def window(
     rows = fetch.rows(conn, _SQL, json.dumps(weights), match, first, last, size)
     if not rows:
         return Window()
-    kept = _ranked(conn, rows, kind, max(best, BEST), behind)
-    found = (Scored(i, score, complete, late) for late, score, i in kept[:best])
+    kept = _ranked(conn, rows, kind, best, behind)
+    found = (Scored(-i, -score, complete, late) for late, score, i in kept[:best])
     return Window(tuple(found), len(rows) == size, rows[-1][0])
 
 
 def _ranked(
-    conn: apsw.Connection,
-    rows: Sequence[fetch.Row],
-    kind: DocKind,
-    best: int,
+    conn: apsw.Connection, rows: Sequence[fetch.Row], kind: DocKind, best: int,
     behind: frozenset[int],
-) -> list[tuple[bool, float, int]]:
+) -> list[Ranked]:  # fmt: skip
+    """Best first. The length is weighed for the same rows whatever page is asked for."""
     high, low = rows[0][0], rows[-1][0]
     newer = _RECENCY * max(score for _, score in rows) / max(high - low, 1)
-    scored = [
-        (rowid in behind, -score - newer * (rowid - low), -rowid) for rowid, score in rows
-    ]
-    kept = nsmallest(best, scored)
-    sizes, usual = lengths(conn, [-rowid for _, _, rowid in kept]), average(conn)
     factor = KIND_WEIGHTS[kind]
-    weighed = sorted(
-        (late, factor * score * _held_back(sizes.get(-i), usual), i) for late, score, i in kept
+    scored = (
+        (rowid in behind, -factor * (score + newer * (rowid - low)), -rowid)
+        for rowid, score in rows
     )
-    return [(late, -score, -rowid) for late, score, rowid in weighed]
+    kept = nsmallest(max(best, BEST), scored)
+    weighed = _weighed(conn, kept[:BEST])
+    lowest = max(score for _, score, _ in weighed)  # scores are negative here
+    return [*weighed, *((late, max(score, lowest), i) for late, score, i in kept[BEST:])]
+
+
+def _weighed(conn: apsw.Connection, kept: Sequence[Ranked]) -> list[Ranked]:
+    sizes, usual = lengths(conn, [-rowid for _, _, rowid in kept]), average(conn)
+    return sorted(
+        (late, score * _held_back(sizes.get(-i), usual), i) for late, score, i in kept
+    )
 
 
 def rows_of(
