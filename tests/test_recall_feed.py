@@ -124,6 +124,21 @@ def test_rebuild(filled: Filled) -> None:
     assert filled.store.read(feed.pending) == 0
 
 
+def test_nothing_of_deleted_records_is_left_after_tidying(filled: Filled) -> None:
+    filled.observe([{"title": f"kept {n} zanzibar"} for n in range(5)])
+    (gone,) = filled.observe([{"title": "madagascar", "narrative": "secretword zanzibar"}])
+    filled.execute("DELETE FROM observations WHERE id = ?", gone)
+    filled.store.write(feed.tidy).result()
+    assert filled.value("SELECT count(*) FROM memory_words WHERE word = 'secretword'") == 0
+    assert ids(filled.index, "secretwo") == []
+    assert len(ids(filled.index, "zanziba")) == 5
+    filled.store.write(lambda conn: conn.execute("PRAGMA wal_checkpoint").fetchall())
+    filled.store.close()
+    for path in filled.store.path.parent.glob("memory.db*"):
+        assert b"secretword" not in path.read_bytes()
+        assert b"madagascar" not in path.read_bytes()
+
+
 def test_another_way_of_preparing_text_makes_it_anew(
     filled: Filled, monkeypatch: pytest.MonkeyPatch
 ) -> None:

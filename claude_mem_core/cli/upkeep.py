@@ -151,20 +151,15 @@ def rebuild_index(paths: Paths) -> int:
     try:
         store.write(feed.remake).result()
         count = open_index(store).feed(1 << 60)
-        store.write(_optimize).result()
+        store.write(feed.tidy).result()
         return count
     finally:
         store.close()
 
 
-def _optimize(conn: apsw.Connection) -> None:
-    """One segment for each index: small, and nothing deleted is left in it."""
-    for table in ("memory_index", "memory_words_trigram"):
-        conn.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
-
-
 def delete_older(paths: Paths, age: Age) -> Expired:
     """Delete what is old, in small transactions, and let the index follow."""
+    from claude_mem_core.recall import feed
     from claude_mem_core.recall.keyword import open_index
     from claude_mem_core.store import Store
     from claude_mem_core.store.expire import Expired, delete_some
@@ -176,7 +171,7 @@ def delete_older(paths: Paths, age: Age) -> Expired:
             total += gone
             open_index(store).feed(1 << 60)
         if total:
-            store.write(_optimize).result()
+            store.write(feed.tidy).result()
         return total
     finally:
         store.close()

@@ -69,8 +69,26 @@ def rebuild(conn: apsw.Connection) -> int:
     done = 0
     while taken := feed(conn, 1000):
         done += taken
-    conn.execute("INSERT INTO memory_index (memory_index) VALUES ('optimize')")
+    tidy(conn)
     return done
+
+
+def tidy(conn: apsw.Connection) -> None:
+    """Leave nothing of deleted records in the index; one segment for each part of it.
+
+    Takes seconds for a large store.
+    """
+    sql = "SELECT 1 FROM memory_index WHERE memory_index MATCH ? LIMIT 1"
+    unused = [
+        row
+        for row in fetch.rows(conn, "SELECT id, word FROM memory_words")
+        if fetch.value(conn, sql, quoted(row[1])) is None
+    ]
+    gone = "INSERT INTO memory_words_trigram (memory_words_trigram, rowid, word)"
+    conn.executemany(f"{gone} VALUES ('delete', ?, ?)", unused)
+    conn.executemany("DELETE FROM memory_words WHERE id = ?", [(row[0],) for row in unused])
+    for table in ("memory_index", "memory_words_trigram"):
+        conn.execute(f"INSERT INTO {table} ({table}) VALUES ('optimize')")
 
 
 def remake(conn: apsw.Connection) -> None:
