@@ -21,6 +21,7 @@ from claude_mem_core.worker.state import WorkerState
 
 SOCKET_BODY = 64 * 1024 * 1024
 TCP_BODY = 32 * 1024 * 1024
+OPEN_BODY = 64 * 1024  # of somebody who has not proved himself
 PROOF_S = 60
 
 HEALTH = {"/health", "/api/health"}
@@ -66,17 +67,24 @@ def admit(scope: Scope, state: WorkerState) -> Right:
     if scope["state"]["local"]:
         _check_body(headers, SOCKET_BODY)
         return Right.FULL
-    _check_address(scope, state)
-    _check_page(scope, headers, state)
+    host = _check_address(scope, state)
+    _check_page(scope, headers, host)
     right = _right(scope, headers, state)
     if right is Right.NONE and not is_open(scope["path"]):
         raise Refused(401, "this needs the token in the data directory, or `mem open`")
-    _check_body(headers, TCP_BODY)
+    _check_body(headers, body_limit(local=False, right=right))
     return right
 
 
-def _check_address(scope: Scope, state: WorkerState) -> None:
-    """Only our own names: a page that bends DNS to us still sends its own."""
+def body_limit(*, local: bool, right: Right) -> int:
+    """How many bytes a request's body may have."""
+    if local:
+        return SOCKET_BODY
+    return OPEN_BODY if right is Right.NONE else TCP_BODY
+
+
+def _check_address(scope: Scope, state: WorkerState) -> bytes:
+    """Only our own names: a page that bends DNS to us still sends its own. Returns it."""
     target: bytes = scope["state"]["target"]
     if not target.startswith(b"/") or target.startswith(b"//"):
         raise Refused(400, "the request target must be a path")
@@ -85,12 +93,16 @@ def _check_address(scope: Scope, state: WorkerState) -> None:
         raise Refused(400, "exactly one Host header is needed")
     if hosts[0] not in state.tcp.hosts:
         raise Refused(421, "this is not the host you are looking for")
+    return hosts[0]
 
 
-def _check_page(scope: Scope, headers: Headers, state: WorkerState) -> None:
-    """No other page, not even of another port of this machine."""
+def _check_page(scope: Scope, headers: Headers, host: bytes) -> None:
+    """No other page, not even of another port or of another name of this port.
+
+    Somebody else may listen at the port's other address: `[::1]` is not 127.0.0.1.
+    """
     origins = all_of(headers, b"origin")
-    if origins and (len(origins) > 1 or origins[0] not in state.tcp.origins):
+    if any(origin != b"http://" + host for origin in origins):
         raise Refused(403, "requests of other pages are refused")
     sites = all_of(headers, b"sec-fetch-site")
     if any(site not in {b"same-origin", b"none"} for site in sites) and not _opens(scope):
@@ -108,7 +120,7 @@ def _opens(scope: Scope) -> bool:
 def _check_body(headers: Headers, most: int) -> None:
     lengths = all_of(headers, b"content-length")
     if any(not value.isdigit() or int(value) > most for value in lengths[:1]):
-        raise Refused(413, f"the body is larger than {most // 1_048_576} MB")
+        raise Refused(413, f"the body is larger than {most:,} bytes")
 
 
 def check_type(headers: Headers) -> None:

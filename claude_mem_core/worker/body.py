@@ -9,11 +9,12 @@ from typing import Any
 
 from claude_mem_core.convert import SURROGATE, json_loads_bounded
 from claude_mem_core.errors import InvalidInput
-from claude_mem_core.worker.auth import SOCKET_BODY, TCP_BODY, check_type
+from claude_mem_core.worker.auth import body_limit, check_type
 from claude_mem_core.worker.check import check
 from claude_mem_core.worker.replies import Receive, Scope
-from claude_mem_core.worker.spec import Endpoint, Refused, Schema
+from claude_mem_core.worker.spec import Endpoint, Refused, Right, Schema
 
+OPEN_S = 5.0  # in which somebody who has not proved himself must have sent his body
 INLINE = 1 << 20  # a larger body is read off the event loop: hooks must not wait for it
 
 
@@ -43,7 +44,7 @@ async def read_body(receive: Receive, most: int) -> bytes:
 
 def _whole(data: Any, most: int) -> Any:
     if len(data) > most:
-        raise Refused(413, f"the body is larger than {most // 1_048_576} MB")
+        raise Refused(413, f"the body is larger than {most:,} bytes")
     return data
 
 
@@ -51,11 +52,16 @@ async def json_body(endpoint: Endpoint, scope: Scope, receive: Receive) -> Any:
     """The checked JSON body that `endpoint` declares; None when there is none.
 
     Raises:
-        Refused: 413, 415.
+        Refused: 408, 413, 415.
         InvalidInput: it is no JSON, or not as declared.
     """
-    most = SOCKET_BODY if scope["state"]["local"] else TCP_BODY
-    raw = await read_body(receive, most)
+    local, right = scope["state"]["local"], scope["state"]["right"]
+    most = body_limit(local=local, right=right)
+    try:
+        async with asyncio.timeout(OPEN_S if right is Right.NONE else None):
+            raw = await read_body(receive, most)
+    except TimeoutError as error:
+        raise Refused(408, "the body did not come in time") from error
     _check_hash(scope, raw)
     if endpoint.body is None or (not raw.strip() and endpoint.body_optional):
         if raw:

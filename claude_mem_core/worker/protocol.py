@@ -103,6 +103,14 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
         self.scope["state"]["cycle"] = self.cycle
 
+    def on_response_complete(self) -> None:
+        """Who is refused before his body was read shall not go on sending it."""
+        super().on_response_complete()
+        cycle = self.cycle
+        unread = cycle is not None and cycle.response_complete and cycle.more_body
+        if unread and not self.local and not self.transport.is_closing():
+            self.transport.close()
+
     def _await_head(self) -> None:
         if self._head_timer is None:
             self._head_bytes = 0

@@ -19,7 +19,6 @@ class TcpDoor:
         self.port: int | None = None
         self.wanted: int | None = None
         self.hosts: frozenset[bytes] = frozenset()
-        self.origins: frozenset[bytes] = frozenset()
 
     def listen(self, host: str, wanted: int) -> socket.socket:
         """Listen on `wanted`, or on another port when that one is taken.
@@ -38,9 +37,8 @@ class TcpDoor:
 
     def _opened(self, port: int, wanted: int) -> None:
         self.port, self.wanted = port, wanted
-        names = [f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
-        self.hosts = frozenset(name.encode() for name in names)
-        self.origins = frozenset(f"http://{name}".encode() for name in names)
+        names = ("127.0.0.1", "localhost", "[::1]")
+        self.hosts = frozenset(f"{name}:{port}".encode() for name in names)
 
     @property
     def note(self) -> str:
