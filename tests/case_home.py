@@ -47,7 +47,8 @@ class Played:
     def stop(self) -> None:
         """End the worker in good order, whoever started it."""
         self.mem("stop")
-        self.worker = None
+        if self.worker is not None:
+            self.worker.stop()
 
     def mem(self, *args: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run `mem` as a person does."""

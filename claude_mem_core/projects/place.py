@@ -124,7 +124,11 @@ def _environments(value: Any) -> Iterable[tuple[str, list[str]]]:
 
 
 def _git(checkout: Checkout, settings: Mapping[str, Any], stop: Collection[str]) -> Place:
-    place = _submodule(checkout, settings, stop) or _repository(checkout)
+    place = (
+        _submodule(checkout, settings, stop)
+        or _worktree_of_submodule(checkout, settings, stop)
+        or _repository(checkout)
+    )
     place = attrs.evolve(place, alias=narrowed(checkout.root).alias)
     if settings.get("CLAUDE_MEM_PROJECT_NAME_SOURCE") == "git-remote" and place.remote:
         return attrs.evolve(
@@ -190,6 +194,23 @@ def _submodule(
         root=checkout.root,
         parent_key=above.key,
         remote=remote_name(config_value(checkout.gitdir, "remote", "origin", "url")),
+    )
+
+
+def _worktree_of_submodule(
+    checkout: Checkout, settings: Mapping[str, Any], stop: Collection[str]
+) -> Place | None:
+    """The submodule's own place, as long as its checkout and git directory agree."""
+    named = checkout.kind == "worktree" and MODULES in checkout.common
+    back = config_value(checkout.common, "core", None, "worktree") if named else None
+    at = os.path.realpath(os.path.join(checkout.common, back)) if back else ""
+    module = find_checkout(at, stop) if at else None
+    if module is None or module.gitdir != checkout.common:
+        return None
+    place = _submodule(module, settings, stop)
+    label = label_of(os.path.basename(checkout.root))
+    return place and attrs.evolve(
+        place, root=checkout.root, worktree_label=f"{place.label}/{label}"
     )
 
 
