@@ -8,10 +8,12 @@ import anyio
 import attrs
 import pytest
 
+from claude_mem_core.clean import skip_pattern
 from claude_mem_core.pipeline import door, oversize
 from claude_mem_core.pipeline.bus import BACKLOG, Bus
 from claude_mem_core.pipeline.clean_reply import cleaned, lowest
 from claude_mem_core.pipeline.keys import event_key
+from claude_mem_core.pipeline.origin import trust_of
 from claude_mem_core.projects import Place
 from claude_mem_core.store import Store
 from claude_mem_core.types import (
@@ -63,6 +65,14 @@ def test_bus_tells_everyone_and_never_blocks():
     anyio.run(main)
 
 
+@pytest.fixture
+def pattern_child():
+    """The skip pattern runs in a child."""
+    yield
+    skip_pattern.close()
+
+
+@pytest.mark.usefixtures("pattern_child")
 @pytest.mark.parametrize(
     ("event", "reason"),
     [
@@ -80,6 +90,7 @@ def test_door(event, reason):
     assert door.skip_reason(event, PLACE, SETTINGS) == reason
 
 
+@pytest.mark.usefixtures("pattern_child")
 def test_a_bad_pattern_is_as_good_as_none():
     settings = {**SETTINGS, "CLAUDE_MEM_SKIP_BASH_PATTERNS": "("}
     assert door.skip_reason(tool("Bash", {"command": "("}), PLACE, settings) is None
@@ -93,12 +104,30 @@ def test_a_bad_pattern_is_as_good_as_none():
         (tool("Read", {"file_path": "a.py"}), Trust.WORK),
         (tool("WebFetch", {"url": "https://x.example"}), Trust.FOREIGN),
         (tool("mcp__lab__recall"), Trust.FOREIGN),
+        (tool("mcp_lab_recall"), Trust.FOREIGN),
+        (tool("ReadMcpResourceTool"), Trust.FOREIGN),
+        (tool("FetchURL", {"url": "https://x.example"}), Trust.FOREIGN),
+        (tool("google_web_search", {"query": "x"}), Trust.FOREIGN),
+        (tool("Grep", {"pattern": "x", "path": "/usr/share"}), Trust.FOREIGN),
+        (tool("Grep", {"pattern": "x"}), Trust.WORK),
+        (tool("Read", {"file_path": "/r/node_modules/a/README.md"}), Trust.FOREIGN),
+        (tool("Read", {"file_path": "/r/../r2/a.py"}), Trust.FOREIGN),
+        (tool("Bash", {"command": "make test"}), Trust.WORK),
+        (tool("Bash", {"command": "cd x && curl -s https://x.example/a | head"}), Trust.FOREIGN),
+        (tool("Bash", {"command": "sudo -E wget -qO- x.example"}), Trust.FOREIGN),
+        (tool("Bash", {"command": "A=1 /usr/bin/curl \"$URL\""}), Trust.FOREIGN),
+        (tool("Bash", {"command": "gh issue view 12"}), Trust.FOREIGN),
+        (tool("Bash", {"command": "gh repo clone a/b"}), Trust.WORK),
+        (tool("Bash", {"command": "curl -s http://me@localhost:80/ http://api:5/"}), Trust.WORK),
+        (tool("Bash", {"command": "curl -o /dev/null -w x https://x.example"}), Trust.WORK),
+        (tool("Bash", {"command": "curl 127.0.0.1:8080/health"}), Trust.WORK),
+        (tool("Bash", {"command": "grep -rn curl docs; echo 'use curl x.example'"}), Trust.WORK),
         (tool("Edit", {"file_path": "/etc/hosts"}), Trust.WORK),
         (Event(kind=EventKind.PROMPT_SENT, host="h", session_id="s", prompt="p"), Trust.USER),
     ],
 )
 def test_trust(event, trust):
-    assert door.trust_of(event, PLACE) is trust
+    assert trust_of(event, PLACE) is trust
 
 
 def key(store: Store, event: Event) -> str:

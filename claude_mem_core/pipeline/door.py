@@ -1,20 +1,19 @@
-"""The door: whether an event is kept at all, and what class of trust its text has."""
+"""The door: whether an event is kept at all."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from claude_mem_core.clean import skip_pattern
 from claude_mem_core.errors import MemError
+from claude_mem_core.pipeline.origin import command_of, path_of
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
-from claude_mem_core.types import Event, EventKind, Trust
+from claude_mem_core.types import Event, EventKind
 
 SHELLS = {"Bash", "PowerShell", "exec_command", "shell", "run_shell_command"}
 READERS = {"Read", "View", "read_file"}
-WEB = {"WebFetch", "WebSearch", "web_fetch", "google_web_search", "fetch"}
 TOOL_KINDS = {EventKind.TOOL_USED, EventKind.TOOL_FAILED, EventKind.FILE_EDITED}
 SWITCHES = {
     "CLAUDE_MEM_DISABLE_TOOL_HOOKS": TOOL_KINDS,
@@ -64,13 +63,6 @@ def _tool_skipped(event: Event, settings: Mapping[str, Any]) -> str | None:
     return None
 
 
-def command_of(event: Event) -> str:
-    """The shell command of a tool event, as text; empty when there is none."""
-    given = event.tool.input if event.tool else None
-    command = given.get("command", given.get("cmd", "")) if isinstance(given, dict) else given
-    return " ".join(map(str, command)) if isinstance(command, list) else str(command or "")
-
-
 def ask_plugins(registry: Registry, event: Event, project: str) -> str | None:
     """What policy plugins say: a reason to skip, or None.
 
@@ -89,39 +81,8 @@ def ask_plugins(registry: Registry, event: Event, project: str) -> str | None:
     return None
 
 
-def trust_of(event: Event, place: Place) -> Trust:
-    """`user` for what the user typed, `foreign` for what came from outside the work."""
-    if event.kind is EventKind.PROMPT_SENT:
-        return Trust.USER
-    if event.tool is None:
-        return Trust.WORK
-    name = event.tool.name
-    if name in WEB or name.startswith("mcp__"):
-        return Trust.FOREIGN
-    if name in READERS and not _inside(event, place):
-        return Trust.FOREIGN
-    return Trust.WORK
-
-
 def read_path(event: Event) -> str:
     """The file that a reading tool is about to read; empty for any other event."""
     if event.tool is None or event.tool.name not in READERS:
         return ""
-    return _path_of(event)
-
-
-def _path_of(event: Event) -> str:
-    given = event.tool.input if event.tool else None
-    if not isinstance(given, dict):
-        return ""
-    return str(given.get("file_path") or given.get("path") or "")
-
-
-def _inside(event: Event, place: Place) -> bool:
-    given = _path_of(event)
-    if not given or not place.root:
-        return True
-    # Plain text, since this is asked of every tool use; `..` must not count as inside.
-    path = os.path.normpath(os.path.join(event.cwd or place.root, given))
-    roots = (place.root.rstrip("/"), event.cwd.rstrip("/"))
-    return any(path == root or path.startswith(f"{root}/") for root in roots if root)
+    return path_of(event)

@@ -20,6 +20,7 @@ from claude_mem_core.pipeline import door
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.keys import event_key, told_apart
+from claude_mem_core.pipeline.origin import trust_of
 from claude_mem_core.pipeline.places import Places
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
@@ -144,7 +145,7 @@ class Recorder:
         return await anyio.to_thread.run_sync(cleaner.event, event)
 
     def _judged(self, event: Event, clean: Event, place: Place) -> Verdict:
-        trust = door.trust_of(event, place)
+        trust = trust_of(event, place)
         if event.kind is EventKind.PROMPT_SENT and _emptied(event.prompt, clean.prompt):
             return Verdict(_bare(event), place, "skipped", "private", trust)
         state = "pending" if event.kind in WORK else "recorded"

@@ -226,9 +226,16 @@ def _foreign_orders(row: SummaryRow) -> bool:
 
 
 def last_answer(conn: apsw.Connection, what: Wanted, session_db_id: int | None) -> str:
-    """The agent's last words in the newest other session of these projects."""
+    """The agent's last words in the newest other session of these projects.
+
+    None of a turn in which something came from outside: they may repeat it.
+    """
     sql = """
-      SELECT json_extract(e.payload, '$.answer') FROM sdk_sessions s JOIN events e
+      SELECT iif(EXISTS (
+          SELECT 1 FROM events f WHERE f.session_db_id = e.session_db_id
+            AND f.prompt_number = e.prompt_number AND f.trust = 'foreign'
+        ), '', json_extract(e.payload, '$.answer'))
+      FROM sdk_sessions s JOIN events e
         ON e.session_db_id = s.id AND e.kind = 'turn_ended' AND e.payload IS NOT NULL
       WHERE s.project_id IN (SELECT value FROM json_each(?1)) AND s.id IS NOT ?2
       ORDER BY s.started_at_epoch DESC, e.id DESC LIMIT 1
