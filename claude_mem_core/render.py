@@ -16,10 +16,12 @@ FENCE_TAG = "claude-mem-context"
 # Controls, fillers, direction marks, tag letters, private use, noncharacters: nothing
 # that a reader sees. Tab and newline are dealt with by each function.
 _INVISIBLE = (
-    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e"
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ue000-\uf8ff"
     "\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff"
-    "\U0001fffe\U0001ffff\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff\U000f0000-\U0010ffff"
+    + "".join(chr(p + 0xFFFE) + chr(p + 0xFFFF) for p in range(0x10000, 0xF0000, 0x10000))
 )
 _HIDDEN = re.compile(f"[{_INVISIBLE}]")
 # Meaningful in some places only: joiners and variation selectors.
