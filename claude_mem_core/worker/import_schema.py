@@ -1,7 +1,7 @@
 """The JSON Schema of an import, as the reader of imports takes it.
 
-The reader checks rows itself, in better words and under more names; this is what the
-document promises.
+The reader checks rows itself, in better words, under all names that a column has had,
+and knows times in several forms; this is what the document promises.
 """
 
 from __future__ import annotations
@@ -10,30 +10,28 @@ from collections.abc import Iterable
 from typing import Any
 
 from claude_mem_core.store.imports.records import FORMS, Kind
-from claude_mem_core.worker.spec import DATE, Schema
+from claude_mem_core.worker.spec import Schema
 
 LATEST_MS = 253_402_214_400_000
-TEXT: Schema = {"type": ["string", "null"], "maxLength": 1_000_000}
+MOST = 1 << 20  # characters of one text
+TEXT: Schema = {"type": ["string", "null"], "maxLength": MOST}
 NAME: Schema = {"type": ["string", "null"], "maxLength": 1000}
 NUMBER: Schema = {"type": ["integer", "null"], "minimum": 0, "maximum": 2**53 - 1}
 TIME: Schema = {"type": ["integer", "null"], "minimum": 0, "maximum": LATEST_MS}
-DATE_TEXT: Schema = {"anyOf": [TIME, {"type": "string", "pattern": f"^{DATE}$"}]}
 LIST: Schema = {
     "anyOf": [
         {"type": "array", "maxItems": 1000, "items": TEXT},
-        {"type": ["string", "null"], "pattern": "^[^{]*$", "maxLength": 1_000_000},
+        TEXT,
     ]
 }
 METADATA: Schema = {"anyOf": [{"type": ["object", "null"]}, {"enum": [""]}]}
-WORDS: Schema = {"type": "string", "pattern": r"\S", "maxLength": 1_000_000}
+WORDS: Schema = {"type": "string", "pattern": r"\S", "maxLength": MOST}
 SESSION_IDS = ("content_session_id", "memory_session_id")
 COMMON: dict[str, Schema] = {
     **{name: NAME for name in (*SESSION_IDS, "project", "platform_source")},
     "merged_into_project": NAME,
     "origin_device_id": NAME,
     "session_db_id": NUMBER,
-    "created_at_epoch": TIME,
-    "created_at": DATE_TEXT,
     "metadata": METADATA,
 }
 
@@ -53,12 +51,10 @@ def _rows(kind: Kind) -> Schema:
 def _row(kind: Kind) -> dict[str, Any]:
     form = FORMS[kind]
     parts: dict[str, Schema] = dict(COMMON)
-    parts |= {name: TEXT for names in form.texts.values() for name in names}
-    parts |= {name: LIST for names in form.lists.values() for name in names}
-    parts |= {name: NUMBER for names in form.numbers.values() for name in names}
-    if kind is Kind.SESSION:
-        parts |= {"completed_at_epoch": TIME, "completed_at": DATE_TEXT}
-        parts |= {"started_at_epoch": TIME, "started_at": DATE_TEXT}
+    parts |= {names[0]: TEXT for names in form.texts.values()}
+    parts |= {names[0]: LIST for names in form.lists.values()}
+    parts |= {names[0]: NUMBER for names in form.numbers.values()}
+    parts |= {"completed_at_epoch": TIME} if kind is Kind.SESSION else {}
     needed = SESSION_IDS if kind is Kind.SESSION else tuple(form.said)
     return {"type": "object", "properties": parts, "anyOf": list(_needs(needed))}
 

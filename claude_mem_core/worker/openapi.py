@@ -63,7 +63,7 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "operationId": _name(endpoint),
         "summary": endpoint.summary,
         "tags": [endpoint.area],
-        "parameters": [_parameter(param) for param in endpoint.params],
+        "parameters": [_parameter(param) for param in _shown(endpoint)],
         "responses": _responses(endpoint),
     }
     if endpoint.right is Right.NONE:
@@ -81,6 +81,11 @@ def _name(endpoint: Endpoint) -> str:
     return f"{endpoint.method.lower()}_{words}"
 
 
+def _shown(endpoint: Endpoint) -> list[Param]:
+    hidden = {name for param in endpoint.params for name in param.instead}
+    return [param for param in endpoint.params if param.name not in hidden]
+
+
 def _parameter(param: Param) -> dict[str, Any]:
     schema = plain(param.schema)
     if param.default not in (None, (), False) and param.where == "query":
@@ -88,7 +93,7 @@ def _parameter(param: Param) -> dict[str, Any]:
     made = {
         "name": param.name,
         "in": param.where,
-        "required": param.required,
+        "required": param.required or bool(param.instead),
         "schema": schema,
     }
     return {**made, "description": param.help} if param.help else made
@@ -108,7 +113,9 @@ def _answer(status: int, schema: Schema, media: str = "application/json") -> dic
     is_error = status != 200
     shown = {"$ref": "#/components/schemas/Error"} if is_error else plain(schema)
     kind = "application/json" if is_error else media
-    content = {kind: {"schema": shown if kind == "application/json" else {"type": "string"}}}
+    content = {"application/json": {"schema": shown}}
+    if kind != "application/json":  # with `format=json` it is JSON all the same
+        content[kind] = {"schema": {"type": "string"}}
     return {"description": MEANING.get(status, "an error"), "content": content}
 
 

@@ -58,7 +58,12 @@ class Right(IntEnum):
 
 @attrs.frozen
 class Param:
-    """One parameter in the query or the path."""
+    """One parameter in the query or the path.
+
+    Attributes:
+        instead: names of parameters that may be given in its place, which a document
+            can't say: it is shown as required there, and they are not shown.
+    """
 
     name: str
     schema: Schema
@@ -66,6 +71,7 @@ class Param:
     default: Any = None
     help: str = ""
     where: str = "query"
+    instead: tuple[str, ...] = ()
 
 
 @attrs.frozen
@@ -152,6 +158,14 @@ def text(
     return Param(name, schema, required, default, help)
 
 
+def one_of(first: Param, *others: Param) -> tuple[Param, ...]:
+    """Parameters of which the handler needs one; the first is the one to be told of."""
+    names = tuple(param.name for param in others)
+    words = f"{first.help}; or {', '.join(names)} instead".removeprefix("; or ")
+    schema = {**first.schema, "minLength": 1, "pattern": r"\S"}
+    return attrs.evolve(first, schema=schema, help=words, instead=names), *others
+
+
 def integer(
     name: str, *, default: int | None = None, low: int = 0, high: int = INT64,
     required: bool = False, help: str = "",
@@ -178,7 +192,7 @@ KEY = "#?[SsPp]?[0-9]{1,18}"  # of a record: 12, S3 or P4
 
 def moment(name: str, *, help: str = "") -> Param:
     """A day, an ISO time, or milliseconds; the handler gets the text and reads it."""
-    pattern = f"^({DATE}|[0-9]{{9,15}})$"
+    pattern = f"^({DATE}|[0-9]{{9,15}})?$"
     schema = {"type": "string", "pattern": pattern, "x-unchecked": True}
     words = "YYYY-MM-DD, an ISO time, or milliseconds"
     return Param(name, schema, False, None, help or words)

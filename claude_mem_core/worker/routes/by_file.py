@@ -19,6 +19,7 @@ from claude_mem_core.worker.spec import (
     choice,
     host_filter,
     limit,
+    one_of,
     platform,
     project,
     record,
@@ -100,8 +101,7 @@ ENDPOINTS = (
         files,
         "Memories of a file",
         params=(
-            text("filePath", longest=4096),
-            words("files"),
+            *one_of(text("filePath", longest=4096), words("files")),
             project(),
             choice("format", "index", "json", default="index"),
             limit(),

@@ -31,6 +31,7 @@ from claude_mem_core.worker.spec import (
     host_filter,
     host_name,
     limit,
+    one_of,
     platform,
     record,
     text,
@@ -230,9 +231,11 @@ ENDPOINTS = (
         inject,
         "The context of a new session",
         params=(
-            _PROJECT,
-            words("projects", help="several; the main one last"),
-            text("cwd", longest=4096, help="directory instead of a project"),
+            *one_of(
+                _PROJECT,
+                words("projects", help="several; the main one last"),
+                text("cwd", longest=4096, help="directory instead of a project"),
+            ),
             _COLORS,
             flag("full", help="no budget"),
             platform(),
@@ -247,8 +250,9 @@ ENDPOINTS = (
         preview,
         "The same, to look at",
         params=(
-            _PROJECT,
-            text("cwd", longest=4096, help="directory instead of a project"),
+            *one_of(
+                _PROJECT, text("cwd", longest=4096, help="directory instead of a project")
+            ),
             text("source", longest=200, help="name of a host, or all"),
             flag("colors", default=True),
             choice("format", "text", "json", default="text"),
