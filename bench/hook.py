@@ -4,7 +4,9 @@
 
 The installed hook against a real, warm worker: a tool use of two kilobytes in, the
 answer out. Hook and bare interpreter take turns; of both the smallest wall time and CPU
-time (user and system) of the process are printed, in milliseconds.
+time (user and system) of the process are printed, in milliseconds. As root all of them,
+the worker too, run at real-time priority, because other programs of a busy machine would be
+measured otherwise.
 """
 
 from __future__ import annotations
@@ -47,6 +49,15 @@ def run(argv: list[str], stdin: IO[bytes]) -> Run:
     return Run(wall * 1000, (used.ru_utime + used.ru_stime) * 1000)
 
 
+def preferred() -> bool:
+    """Let this process and its children go before others, if we may."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except (AttributeError, OSError):
+        return False
+    return True
+
+
 def payload(number: int) -> bytes:
     """A tool use as Claude Code sends it, each with an id of its own."""
     event = {
@@ -63,6 +74,7 @@ def payload(number: int) -> bytes:
 
 def measure(rounds: int) -> dict[str, float | int]:
     """Take turns; count what the worker did not take in time."""
+    first = preferred()
     bare: list[Run] = []
     hook: list[Run] = []
     with data_dir() as paths:
@@ -78,7 +90,7 @@ def measure(rounds: int) -> dict[str, float | int]:
         finally:
             live.stop()
         late = len(list(paths.spool.glob("*.ev"))) if paths.spool.exists() else 0
-    return found(bare, hook) | {"rounds": rounds, "late": late}
+    return found(bare, hook) | {"rounds": rounds, "late": late, "preferred": first}
 
 
 def found(bare: list[Run], hook: list[Run]) -> dict[str, float | int]:

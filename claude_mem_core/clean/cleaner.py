@@ -28,6 +28,8 @@ _IDENTITY = (
     "reason",
     "host_event",
 )
+_SAID = (*_IDENTITY, "prompt", "answer", "error")
+_DONE = ("name", "id", "input", "output", "error")
 
 
 class CleaningFailed(MemError):
@@ -89,6 +91,8 @@ class Cleaner:
         Raises:
             CleaningFailed: nothing of the event's content may be kept.
         """
+        if self._whole and self._is_clean(event):
+            return event
         said: dict[str, Any] = {
             name: self._maybe(getattr(event, name), "tool") for name in _IDENTITY
         }
@@ -101,6 +105,16 @@ class Cleaner:
             tool=self._tool(event.tool) if event.tool else None,
             extra=self.value(dict(event.extra)) if event.extra else event.extra,
         )
+
+    def _is_clean(self, event: Event) -> bool:
+        """Whether one look at all of it together finds nothing, as in most events."""
+        said = [getattr(event, name) for name in _SAID]
+        tool = event.tool
+        done = [getattr(tool, name) for name in _DONE] if tool else []
+        try:
+            return values.is_clean([said, done, dict(event.extra)], self.text)
+        except RecursionError:
+            return False  # the longer way says so
 
     def _maybe(self, text: str | None, where: str) -> str | None:
         return self.text(text, where) if text else text

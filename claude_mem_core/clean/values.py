@@ -21,6 +21,7 @@ _PLAIN_NAME = 18  # an identifier up to this long can hold neither a tag nor a k
 # Names that may tell that the string they name is a credential.
 _TELLING = ("passw", "passphrase", "pwd", "secret", "token", "api", "key", "authorization")
 _SHORTEST = 8
+_LARGE = 400_000  # characters; a longer text might be taken for one oversized field
 
 
 def cleaned(value: Any, clean: Clean, *, whole: bool = False) -> Any:
@@ -33,7 +34,7 @@ def cleaned(value: Any, clean: Clean, *, whole: bool = False) -> Any:
     Raises:
         RecursionError: the value is nested too deeply.
     """
-    if whole and _is_clean(value, clean):
+    if whole and is_clean(value, clean):
         return value
     fields: dict[str, list[Slot]] = {}
     top = [value]
@@ -43,11 +44,16 @@ def cleaned(value: Any, clean: Clean, *, whole: bool = False) -> Any:
     return top[0]
 
 
-def _is_clean(value: Any, clean: Clean) -> bool:
+def is_clean(value: Any, clean: Clean) -> bool:
+    """Whether a `clean` that takes joined texts finds nothing; large values aren't tried.
+
+    Raises:
+        RecursionError: the value is nested too deeply.
+    """
     texts: list[str] = []
     _gather(value, "", texts)
     joined = JOINT.join(texts)
-    return clean(joined) == joined
+    return len(joined) <= _LARGE and clean(joined) == joined
 
 
 def _gather(value: Any, name: str, texts: list[str]) -> None:

@@ -20,6 +20,7 @@ from claude_mem_core.paths import Paths
 
 LARGEST = 1024 * 1024
 LOST = b"0" * 20
+WIRE_HERE = "the code of wire.py"
 
 # What a worker gets of the environment it is installed from. A repository can set
 # anything else in the environment of its agent; none of that may steer the worker.
@@ -93,10 +94,27 @@ def laid_out(key: int) -> dict[str, bytes]:
     files = {f"{name}.py": source(name) for name in present.FILES}
     codes = {name: cached(name) for name in present.FILES if name != "client"}
     known = {name: digest(key, data) for name, data in codes.items()}
-    constants = {"VERSION": sys.hexversion, "SUFFIX": suffix(), "KEY": key, "DIGESTS": known}
+    constants = {
+        "VERSION": sys.hexversion,
+        "SUFFIX": suffix(),
+        "KEY": key,
+        "DIGESTS": known,
+        "EXTENSIONS": extensions(),
+        "WIRE": WIRE_HERE,
+    }
     codes["client"] = cached("client", constants)
     files |= {f"{name}{suffix()}": data for name, data in codes.items()}
     return files | {"launch.py": launcher(key, codes["client"])}
+
+
+def extensions() -> dict[str, str]:
+    """Where the extension modules of the hot path lie; those built in are not here."""
+    specs = {name: importlib.util.find_spec(name) for name in ("_socket", "select")}
+    return {
+        name: spec.origin
+        for name, spec in specs.items()
+        if spec is not None and spec.origin and os.path.isabs(spec.origin)
+    }
 
 
 def digest(key: int, data: bytes) -> bytes:
@@ -114,9 +132,18 @@ def cached(name: str, constants: Mapping[str, object] | None = None) -> bytes:
     text = source(name)
     tree = _filled(slim(text), constants or {})
     code = bare(compile(tree, f"{name}.py", "exec", dont_inherit=True, optimize=2))
+    if name == "client":
+        code = _with_wire(code)
     head = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little")
     # Later versions of the format depend on what else the process has loaded.
     return head + importlib.util.source_hash(text) + marshal.dumps(code, 2)
+
+
+def _with_wire(code: CodeType) -> CodeType:
+    """The client's code with that of `wire` among its constants: one file less to read."""
+    wire = bare(compile(slim(source("wire")), "wire.py", "exec", dont_inherit=True, optimize=2))
+    parts = (wire if part == WIRE_HERE else part for part in code.co_consts)
+    return code.replace(co_consts=tuple(parts))
 
 
 def bare(code: CodeType) -> CodeType:

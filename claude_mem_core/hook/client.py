@@ -9,7 +9,7 @@ the worker; what is rare lies in other files: `slow`, `cold` and what these load
 from __future__ import annotations
 
 import sys
-from _imp import source_hash
+from _imp import create_dynamic, exec_dynamic, source_hash
 from marshal import loads
 from time import time_ns
 
@@ -20,18 +20,23 @@ else:
 
 TYPE_CHECKING = False  # the name is what type checkers look for; `typing` costs 5 ms
 if TYPE_CHECKING:
+    from _socket import socket
     from collections.abc import Callable
     from types import CodeType, ModuleType
+    from typing import Any
 
     Load = Callable[[str], ModuleType]
     Reply = tuple[bytes, bytes, int]  # stdout, stderr, exit code
 
-# Digests of the cached code of the other files, and how that is called; the installer
-# fills them in.
+# Filled in by the installer: how the cached code of the other files is called, and its
+# digests; the code of `wire`; where the two extension modules lie, because looking for
+# them costs as much as loading them.
 VERSION = 0
 SUFFIX = ""
 KEY = 0
 DIGESTS: dict[str, bytes] = {}
+WIRE: CodeType | str = ""
+EXTENSIONS: dict[str, str] = {}
 
 QUICK_S = 0.25
 PATIENT_S = 3.0
@@ -82,7 +87,9 @@ class Call:
         self.body = b""
         self.size = 0
         self.cwd = ""
-        self.reached = False  # a process of ours has taken the connection
+        self.link: socket | None = None  # a connection that has said nothing yet
+        self.greeted = 0.0
+        self.reached = False  # a process of ours has taken a connection
         self.told = b""  # what to print though the worker could not store the event
 
 
@@ -122,6 +129,18 @@ def switched_off(call: Call) -> bool:
     """Whether the host's environment says that this event is not wanted."""
     wished = [events for name, events in SWITCHES if call.env.get(name) in (b"1", b"true")]
     return any([call.event in events for events in wished])  # noqa: C419 - a list is cheaper
+
+
+def find_extensions() -> None:
+    """Load them from where they were; an `import` finds them, or looks for itself."""
+    for name, origin in EXTENSIONS.items():
+        try:
+            spec: Any = type(sys.implementation)
+            module = create_dynamic(spec(name=name, origin=origin))
+            exec_dynamic(module)
+            sys.modules[name] = module
+        except (OSError, ImportError):
+            continue
 
 
 def open_gaps() -> None:
@@ -172,15 +191,22 @@ def write(number: int, data: bytes) -> None:
 def attend(data: str, args: list[str], load: Load) -> Reply:
     """Do the hook's work; what it returns is for the host."""
     open_gaps()
+    find_extensions()
     call = Call(data, args)
+    wire = load("windows" if sys.platform == "win32" else "wire")
+    off = switched_off(call)
+    if not off:
+        wire.greet(call)
     try:
         call.body, call.size = read_input(load)
     except OSError:  # a stdin that can't be read is an empty one
         call.body, call.size = b"", 0
-    if switched_off(call):
-        return b"", b"", 0
+    return (b"", b"", 0) if off else send(call, wire, load)
+
+
+def send(call: Call, wire: ModuleType, load: Load) -> Reply:
+    """The worker's answer; without a worker, what the cold path makes of it."""
     seconds = QUICK_S if call.wait > QUICK_S and is_mute(call.data) else call.wait
-    wire = load("windows" if sys.platform == "win32" else "wire")
     try:
         return wire.exchange(call, seconds)  # type: ignore[no-any-return]
     except (OSError, ValueError) as fault:
@@ -192,6 +218,8 @@ def loader(folder: str) -> Load:
     """Loads files of the hook as modules; `import` would cost more."""
 
     def code(name: str) -> CodeType:
+        if name == "wire" and not isinstance(WIRE, str):
+            return WIRE
         try:
             if sys.hexversion == VERSION:
                 with open(folder + name + SUFFIX, "rb") as file:

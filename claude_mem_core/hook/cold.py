@@ -58,7 +58,9 @@ def _notice(call: Call) -> bytes:
     if call.reached or not call.waits_for_start:
         return b""
     try:
-        file = _os.open(call.data + "/notice.json", _os.O_RDONLY | _os.O_NOFOLLOW | _os.O_NONBLOCK)
+        file = _os.open(
+            call.data + "/notice.json", _os.O_RDONLY | _os.O_NOFOLLOW | _os.O_NONBLOCK
+        )
         try:
             state = _os.fstat(file)
             if state.st_mode & 0o170022 != 0o100000 or state.st_uid != _os.geteuid():

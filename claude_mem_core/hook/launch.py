@@ -15,13 +15,13 @@ VERSION = 0
 CACHED = ""
 KEY = 0
 DIGEST = b""
+code = None
 try:
-    with open(FOLDER + CACHED, "rb") as file:
-        data = file.read()
-    if sys.hexversion != VERSION or source_hash(KEY, data) != DIGEST:
-        raise ValueError
-    code = loads(memoryview(data)[16:])
+    data = open(FOLDER + CACHED, "rb").read()
+    if sys.hexversion == VERSION and source_hash(KEY, data) == DIGEST:
+        code = loads(memoryview(data)[16:])
 except (OSError, ValueError, EOFError, TypeError):
-    with open(FOLDER + "client.py", "rb") as file:
-        code = compile(file.read(), FOLDER + "client.py", "exec")
+    pass
+if not code:
+    code = compile(open(FOLDER + "client.py", "rb").read(), FOLDER + "client.py", "exec")
 exec(code)  # noqa: S102 - our own file, from our own folder

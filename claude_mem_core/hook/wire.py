@@ -13,7 +13,18 @@ if TYPE_CHECKING:
 
 LONGEST_ANSWER = 4 * 1024 * 1024
 LONGEST_PATH = 100  # bytes of a socket's path
+GREETING_S = 0.25
+STALE_S = 1.0  # after which a connection that has said nothing is not used
 SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~/"
+
+
+def greet(call: Call) -> None:
+    """Connect before stdin is read: the worker prepares itself in the meantime."""
+    try:
+        call.link = connect(call, GREETING_S)
+    except (OSError, ValueError):
+        call.link = None
+    call.greeted = monotonic()
 
 
 def exchange(call: Call, seconds: float) -> Reply:
@@ -24,7 +35,9 @@ def exchange(call: Call, seconds: float) -> Reply:
     """
     seconds += min(len(call.body) / 8e6, 3.0)
     end = monotonic() + seconds
-    link = connect(call, seconds)
+    link, call.link = call.link, None
+    if link is None or monotonic() - call.greeted > STALE_S:
+        link = connect(call, seconds)
     link.settimeout(seconds)
     link.sendall(request(call) + call.body)
     return answer(call, link, end)
@@ -32,6 +45,7 @@ def exchange(call: Call, seconds: float) -> Reply:
 
 def connect(call: Call, seconds: float) -> _socket.socket:
     """A connection to the worker's socket, once its owner is known to be ours."""
+    call.reached = False
     path = call.data + "/w.sock"
     if len(path.encode("utf-8", "surrogateescape")) > LONGEST_PATH:
         with open(call.data + "/w.sock.path", "rb") as file:

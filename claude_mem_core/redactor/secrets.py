@@ -24,7 +24,8 @@ class Secrets:
         self._generic = bool(settings["CLAUDE_MEM_REDACT_GENERIC_ENABLED"])
         self._log = bool(settings["CLAUDE_MEM_REDACT_LOG_MATCHES"])
         self._own = _own_patterns(settings["CLAUDE_MEM_REDACT_CUSTOM_PATTERNS"])
-        self.whole = self._own is None
+        # A joined text would be counted, and told, once more.
+        self.whole = self._own is None and not self._log
 
     def __call__(self, text: str) -> str:
         """`text` with a marker for each credential."""
