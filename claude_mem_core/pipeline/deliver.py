@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 import attrs
 
-from claude_mem_core.errors import InvalidInput
+from claude_mem_core.errors import InvalidInput, StoreError
 from claude_mem_core.pipeline import oversize
 from claude_mem_core.pipeline.adapters import Adapters, OpenHost
 from claude_mem_core.pipeline.advisor import Advisor
 from claude_mem_core.pipeline.answer import Answers
+from claude_mem_core.pipeline.excuse import NotStored, excuse, notice_of
 from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
 from claude_mem_core.pipeline.observe import ObserveLoop
@@ -56,7 +57,7 @@ class Deliverer:
 
         Raises:
             UnknownHost: no plugin speaks for this host; the delivery has to wait.
-            StoreError: nothing could be written; the delivery has to wait.
+            NotStored: nothing could be written; the delivery has to wait.
         """
         host = self._adapters.get(delivery.host)
         if oversize.is_cut(delivery):
@@ -65,12 +66,18 @@ class Deliverer:
             events = host.adapter.parse(delivery)
         except InvalidInput as refusal:
             return self._refuse(host, delivery, refusal)
-        answer = await self._record(host, delivery, events)
+        try:
+            answer = await self._record(host, delivery, events)
+        except StoreError as error:
+            told = excuse(host, events, str(error))
+            raise NotStored(str(error), told) from error
         return host.adapter.reply(answer)
 
     def _refuse(self, host: OpenHost, delivery: Delivery, refusal: InvalidInput) -> Output:
         self.refused += 1
-        log.warning("%s %s not understood: %s", delivery.host, delivery.event[:40], refusal)
+        # A name of an event is a word; anything else could be what somebody said.
+        name = delivery.event if delivery.event.isalpha() and len(delivery.event) < 30 else "?"
+        log.warning("%s %s not understood: %s", delivery.host, name, refusal)
         return host.adapter.reply(Answer(host_event=delivery.event))
 
     async def _record(
@@ -104,7 +111,9 @@ class Deliverer:
         if outcome.error is None:
             return outcome.value  # type: ignore[no-any-return]
         log.error("no answer to %s: %s", event.kind.value, describe(outcome.error))
-        return Answer(kind=event.kind, host_event=event.host_event)
+        broken = isinstance(outcome.error, StoreError)
+        notice = notice_of(str(outcome.error)) if broken else ""
+        return Answer(kind=event.kind, host_event=event.host_event, notice=notice)
 
     def _after(
         self, host: OpenHost, delivery: Delivery, event: Event, receipt: journal.Receipt

@@ -16,6 +16,7 @@ import stat
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 RECORD = re.compile(r"\d{20}-\d{1,20}\.ev")
 UNFINISHED = re.compile(r"\d{20}-\d{1,20}\.tmp")
 KEY = re.compile(r"\d{20}-\d{1,10}")
+HOST = re.compile(r"[a-z][a-z0-9-]{0,99}")  # what a plugin can be called
 ABANDONED_S = 60.0  # after which a record without its name has no hook any more
 LARGEST = 64 * 1024 * 1024
 LONGEST_HEAD = 64 * 1024
@@ -156,14 +158,22 @@ class _Place:
     def reject(self, name: str, fault: NoRecord) -> None:
         """Move it out of the way, whatever it is, under a name that says nothing."""
         log.warning("rejected in the spool: %s", fault)
-        aside = self._paths.spool / "rejected"
-        with suppress(OSError):
-            aside.mkdir(0o700, exist_ok=True)
-            if len(os.listdir(aside)) < MOST_REJECTED:
-                target = aside / f"{time.time_ns()}-{os.urandom(4).hex()}"
-                os.rename(self._at(name), target, src_dir_fd=self._folder)
+        with suppress(OSError), opened_dir(self._aside()) as aside:
+            where = self._paths.spool / "rejected"
+            if len(os.listdir(where if aside is None else aside)) < MOST_REJECTED:
+                target = f"{time.time_ns()}-{os.urandom(4).hex()}"
+                target = target if aside is not None else str(where / target)
+                os.rename(self._at(name), target, src_dir_fd=self._folder, dst_dir_fd=aside)
             elif not os.path.isdir(self._paths.spool / name):
                 os.unlink(self._at(name), dir_fd=self._folder)
+
+    def _aside(self) -> Path:
+        """The folder for what is rejected; a link or file that stands there goes."""
+        aside = self._paths.spool / "rejected"
+        if aside.is_symlink() or aside.is_file():
+            aside.unlink()
+        aside.mkdir(0o700, exist_ok=True)
+        return aside
 
 
 @contextmanager
@@ -215,7 +225,8 @@ def delivery_of(name: str, data: bytes) -> Delivery:
 
 
 def _is_whole(value: dict[str, Any], body: bytes) -> bool:
-    return value.get("length", len(body)) == len(body) and bool(_text(value, "host"))
+    host = HOST.fullmatch(_text(value, "host"))
+    return value.get("length", len(body)) == len(body) and host is not None
 
 
 def _text(value: dict[str, Any], name: str) -> str:

@@ -14,6 +14,7 @@ import secrets
 import time
 from collections.abc import Mapping
 
+from claude_mem_core.errors import StoreError
 from claude_mem_core.paths import Paths
 from claude_mem_core.worker.replies import Headers, Scope
 from claude_mem_core.worker.spec import Refused, Right
@@ -34,12 +35,15 @@ _JSON = re.compile(r"application/json\s*(?:;\s*charset=\"?utf-8\"?\s*)?", re.IGN
 
 
 def install_token(paths: Paths) -> str:
-    """The token of this installation; made at the first start, mode 0600."""
+    """The token of this installation; made at the first start, mode 0600.
+
+    One that others may have seen or set (a second name, a loose mode) gives way to a new one.
+    """
     from claude_mem_core.files import read_private, write_private
 
     try:
         text = read_private(paths.token, 200).decode("ascii", "replace").strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, StoreError):
         text = ""
     if not _TOKEN.fullmatch(text):
         text = secrets.token_hex(32)
