@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from claude_mem_core.store.imports.records import FORMS, Kind
+from claude_mem_core.store.text import LATEST_MS
 from claude_mem_core.worker.spec import Schema
 
-LATEST_MS = 253_402_214_400_000
 MOST = 1 << 20  # characters of one text
 TEXT: Schema = {"type": ["string", "null"], "maxLength": MOST}
 NAME: Schema = {"type": ["string", "null"], "maxLength": 1000}
