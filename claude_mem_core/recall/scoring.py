@@ -27,7 +27,7 @@ KIND_WEIGHTS = {DocKind.OBSERVATION: 1.0, DocKind.SUMMARY: 0.9, DocKind.PROMPT: 
 WINDOW = 2_000
 BEST = 200  # rows whose length is looked up
 _SATURATION = 1.2
-_LENGTH = 0.5  # how much long records are held back, 0 to 1
+_LENGTH = 0.3  # how much long records are held back, 0 to 1
 _RECENCY = 0.02  # share of the best score that the newest of a window gets on top
 
 _SQL = """
