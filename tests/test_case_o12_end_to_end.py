@@ -75,9 +75,9 @@ def test_o12_an_outage_is_silent_and_loses_nothing(way: str) -> None:
         home.paths.worker_argv.write_bytes(argv)
         (home.paths.data / "starting").unlink(missing_ok=True)
         home.start()
-        start = home.filled(EVENTS[0])
-        later = [home.hook({**start, "session_id": f"later-{n}"}) for n in range(3)]
         all_landed(home)
+        start = home.filled(EVENTS[0])
+        later = [home.hook({**start, "session_id": f"later-{n}"}) for n in range(6)]
         assert len([text for text in notices(later) if "worker was down" in text]) == 1
         assert len(alive(str(home.paths.data))) == 1
 
