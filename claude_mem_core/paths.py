@@ -49,6 +49,11 @@ class Paths:
         return self.data / "worker.lock"
 
     @property
+    def notice(self) -> Path:
+        """What hooks say at a session's start while the worker can't start."""
+        return self.data / "notice.json"
+
+    @property
     def heartbeat(self) -> Path:
         return self.data / "worker-heartbeat.json"
 

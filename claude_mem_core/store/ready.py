@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import apsw
 
 from claude_mem_core.store import connect, identity, migrations, shape
-from claude_mem_core.store.writer import put_aside
+from claude_mem_core.store.salvage.pages import WAL_HEADER, is_log
+from claude_mem_core.store.writer import log_of, put_aside
 
 
 def ready(path: Path) -> apsw.Connection:
@@ -24,6 +27,7 @@ def ready(path: Path) -> apsw.Connection:
     if not os.path.lexists(path):
         create(path)
     identity.check(path, migrations.VERSION)
+    _keep_odd_log(path)
     _private(path)
     conn = connect.writer(path)
     try:
@@ -101,6 +105,31 @@ def _sync(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def _keep_odd_log(path: Path) -> None:
+    """Copy a log that SQLite can't read: it would be written over, and it may be evidence.
+
+    Copied, not moved: another process might just be beginning a new one.
+    """
+    try:
+        with open(log_of(path), "rb") as file:
+            head = file.read(WAL_HEADER)
+            if any(head) and not is_log(head):
+                _copy(file, log_of(path))
+    except FileNotFoundError:
+        return
+
+
+def _copy(file: BinaryIO, log: Path) -> None:
+    """Once for each such log, however often it is opened."""
+    target = log.with_name(f"{log.name}.{os.fstat(file.fileno()).st_mtime_ns}.left")
+    if target.exists():
+        return
+    file.seek(0)
+    connect.touch(target)
+    with open(target, "wb") as copy:
+        shutil.copyfileobj(file, copy)
 
 
 def _private(path: Path) -> None:

@@ -162,7 +162,8 @@ def _salvage_lines(done: Repaired) -> Iterator[str]:
 def _lost(done: Repaired) -> str:
     known = [t for t in done.tables if t.table in NAMES and t.lost]
     if known:
-        return ", ".join(f"{t.lost} {NAMES[t.table]}" for t in known)
+        each = (f"{'at most ' * t.at_most}{t.lost} {NAMES[t.table]}" for t in known)
+        return ", ".join(each)
     if done.snapshot is not None or not done.saved:
         return "all that the damaged file held; how much that was can't be read"
     return "0 rows"
@@ -173,7 +174,7 @@ def _repair_json(done: Mended) -> dict[str, Any]:
     if done.repaired is None:
         return {**answer, "repaired": False}
     found = done.repaired
-    tables = {t.table: {"saved": t.saved, "lost": t.lost, "remade": t.remade} for t in found.tables}
+    tables = {t.table: {"saved": t.saved, "lost": t.lost, "at_most": t.at_most, "remade": t.remade} for t in found.tables}
     return {
         **answer, "repaired": True, "kept": str(found.kept), "tables": tables,
         "saved": found.saved, "lost": found.lost, "damaged_pages": found.pages,

@@ -166,6 +166,11 @@ def _copy(path: Path, copy: Path) -> None:
 
 def _copy_one(source: Path, target: Path) -> None:
     with open_regular(source, LARGEST) as file, open(target, "wb") as copy:
+        size, free = os.fstat(file.fileno()).st_size, shutil.disk_usage(target.parent).free
+        if size > free // 2:
+            raise InvalidInput(
+                f"{source} has {size:,} bytes and there is no room for a copy in {target.parent}"
+            )
         shutil.copyfileobj(file, copy, 1 << 20)
 
 
@@ -184,12 +189,18 @@ def _size(path: Path, end: str) -> int:
 def _interrupted(path: Path) -> None:
     """A rollback journal names other files to SQLite: it is not given any."""
     with open_regular(path, LARGEST) as file:
-        if not file.read(100).startswith(MAGIC):
+        if not _is_header(file.read(100)):
             raise InvalidInput(f"{path} is no SQLite database")
     if _size(path, "-journal"):
         raise InvalidInput(
             f"{path} was left in the middle of a write; start claude-mem once, stop it, try again"
         )
+
+
+def _is_header(head: bytes) -> bool:
+    """Whether a file begins as a database does; a copy of gigabytes of nothing takes long."""
+    page = int.from_bytes(head[16:18], "big")
+    return head.startswith(MAGIC) and (page == 1 or (page >= 512 and page.bit_count() == 1))
 
 
 def _connected(copy: Path) -> apsw.Connection:

@@ -23,12 +23,14 @@ class Saved:
 
     Attributes:
         lost: rows that are gone; None where nothing tells how many there were.
+        at_most: `lost` is an upper bound: rows that had been deleted count as lost.
         remade: of these, rows that were made again from what other tables say.
     """
 
     table: str
     saved: int
     lost: int | None
+    at_most: bool = False
     remade: int = 0
 
     def now(self, rows: int) -> Saved:
@@ -46,7 +48,10 @@ def fill(conn: apsw.Connection, found: Found) -> list[Saved]:
         _insert(conn, table, found.loose(table))
     _keep_numbers(conn, found.highest, known)
     counted = {**found.counted, "events": _accepted(conn)}
-    return [_outcome(conn, t, known[t.name], counted.get(t.name)) for t in found.tables]
+    return [
+        _outcome(conn, t, known[t.name], counted.get(t.name, 0), found.highest.get(t.name, 0))
+        for t in found.tables
+    ]
 
 
 def _insert(conn: apsw.Connection, table: Table, rows: Iterable[Named]) -> None:
@@ -94,14 +99,18 @@ def _accepted(conn: apsw.Connection) -> int:
 
 
 def _outcome(
-    conn: apsw.Connection, table: Table, known: set[int], counted: int | None
+    conn: apsw.Connection, table: Table, known: set[int], counted: int, highest: int
 ) -> Saved:
-    """An index names every row it holds, and some tables were counted."""
+    """An index names every row it holds; some tables were counted; ids only go up."""
     saved = rows_of(conn, table.name)
-    if table.number is None or not (known or counted or saved):
+    if table.number is None:
         return Saved(table.name, saved, None)
-    here = {n for (n,) in fetch.rows(conn, f"SELECT {table.number} FROM {table.name}")}
-    return Saved(table.name, saved, max(len(known - here), (counted or 0) - saved, 0))
+    if known or counted:
+        here = {n for (n,) in fetch.rows(conn, f"SELECT {table.number} FROM {table.name}")}
+        return Saved(table.name, saved, max(len(known - here), counted - saved, 0))
+    if highest:
+        return Saved(table.name, saved, max(highest - saved, 0), at_most=highest > saved)
+    return Saved(table.name, saved, 0 if saved else None)
 
 
 def rows_of(conn: apsw.Connection, table: str) -> int:

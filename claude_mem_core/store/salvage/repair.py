@@ -12,7 +12,7 @@ import apsw
 import attrs
 
 from claude_mem_core.errors import NotFound, StoreDamaged, StoreError
-from claude_mem_core.store import connect, database, fetch, identity, migrations
+from claude_mem_core.store import connect, fetch, identity, migrations, ready
 from claude_mem_core.store.faults import fault
 from claude_mem_core.store.salvage.fill import Saved, fill, rows_of
 from claude_mem_core.store.salvage.found import Found
@@ -20,6 +20,7 @@ from claude_mem_core.store.salvage.mend import Locate, mend
 from claude_mem_core.store.snapshot import snapshots
 from claude_mem_core.store.verify import verify
 
+FRESH = ".repaired"
 # Nothing of these tables means that nothing worth keeping was found.
 CONTENT = ("sdk_sessions", "events", "observations", "session_summaries", "user_prompts")
 
@@ -64,9 +65,11 @@ def repair(path: Path, locate: Locate, now: int) -> Repaired:
         StoreError: the fresh file can't be written.
     """
     _refuse(path)
-    fresh = path.with_name(f"{path.name}.{os.getpid()}-{time.monotonic_ns()}.new")
+    for left in path.parent.glob(f"{path.name}.*{FRESH}*"):  # of a repair that was killed
+        left.unlink()
+    fresh = path.with_name(f"{path.name}.{time.time_ns()}{FRESH}")
     try:
-        database.create(fresh)
+        ready.create(fresh)
         done = _salvaged(path, fresh, locate, now)
         done = done if _has_content(done) else _from_snapshot(path, fresh, done)
         return attrs.evolve(done, kept=_swap(path, fresh))
