@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import subprocess
 import time
 from collections.abc import Iterator
@@ -95,7 +96,7 @@ def test_o03_more_of_the_kind(home: Played, name: str) -> None:
 def test_o03_no_stdin_at_all(home: Played, redirect: str) -> None:
     for event in EVENTS:
         before, begin = stored(home), len(home.logs())
-        words = " ".join([*home.hooks.argv, "claude-code", event, redirect])
+        words = f"{shlex.join([*home.hooks.argv, 'claude-code', event])} {redirect}"
         start = time.monotonic()
         done = subprocess.run(["/bin/sh", "-c", words], capture_output=True, check=False)
         assert (done.returncode, done.stderr) == (0, b"")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import time
 from collections.abc import Iterator
@@ -52,7 +53,7 @@ def test_without_a_worker_too(home: HookHome, path: Path) -> None:
 def test_no_stdin_at_all(home: HookHome, redirect: str) -> None:
     for event in EVENTS:
         with stand_in(home) as worker:
-            words = " ".join([*home.argv, "claude-code", event, redirect])
+            words = f"{shlex.join([*home.argv, 'claude-code', event])} {redirect}"
             start = time.monotonic()
             done = subprocess.run(["/bin/sh", "-c", words], capture_output=True, check=False)
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

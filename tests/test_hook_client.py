@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -91,7 +93,7 @@ def test_words_that_are_no_text_do_no_harm(home: HookHome) -> None:
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_streams_do_no_harm(home: HookHome, closed: str) -> None:
     with stand_in(home, b"{}") as worker:
-        words = " ".join([*home.argv, "claude-code", "Stop", closed])
+        words = f"{shlex.join([*home.argv, 'claude-code', 'Stop'])} {closed}"
         done = subprocess.run(
             ["/bin/sh", "-c", words], stdin=subprocess.DEVNULL, capture_output=True, timeout=30,
             check=False,
@@ -103,7 +105,7 @@ def test_closed_streams_do_no_harm(home: HookHome, closed: str) -> None:
 
 def test_a_host_that_does_not_listen_is_no_fault(home: HookHome) -> None:
     with stand_in(home, b"x" * 1_000_000):
-        words = " ".join([*home.argv, "claude-code", "Stop"])
+        words = shlex.join([*home.argv, "claude-code", "Stop"])
         done = subprocess.run(
             ["/bin/sh", "-c", f"({words}; echo code $? >&2) | true"], input=b"{}",
             capture_output=True, timeout=30, check=False,
@@ -217,6 +219,29 @@ def test_more_hooks_than_the_socket_holds_wait_their_turn(home: HookHome) -> Non
     assert len(home.records()) == 1
     for link in (*crowd, listener):
         link.close()
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PreToolUse", "Stop"])
+@pytest.mark.parametrize("gone", ["hook/launch.py", "hook", "."])
+def test_a_deleted_hook_blocks_nothing(home: HookHome, event: str, gone: str) -> None:
+    """Python itself would end with 2, by which a host refuses the prompt."""
+    path = home.paths.data / gone
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    ran = home.run(event, EVENT, cwd="/")
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("text", [None, b"def half("])
+def test_without_its_client_the_hook_says_one_line(home: HookHome, text: bytes | None) -> None:
+    for path in home.paths.hook.glob("client.*"):
+        path.unlink()
+    if text:
+        (home.paths.hook / "client.py").write_bytes(text)
+    ran = home.run("Stop", EVENT)
+    assert (ran.code, ran.out) == (0, b"")
+    assert ran.err.startswith(b"claude-mem: ")
+    assert ran.err.endswith(b"continuing without memory\n")
+    assert ran.err.count(b"\n") == 1
 
 
 def test_swapped_cached_code_is_not_run(home: HookHome) -> None:

@@ -1,4 +1,4 @@
-"""Runs the hook client: `python -I -S -E launch.py HOST EVENT`.
+"""Runs the hook client: `python -I -S -E -c BOOT launch.py HOST EVENT`.
 
 From cached code, if that is what was installed, else from source: whoever swaps a cached
 file only makes the hook slower. The digest is the keyed hash that Python itself uses for
@@ -23,5 +23,9 @@ try:
 except (OSError, ValueError, EOFError, TypeError):
     pass
 if not code:
-    code = compile(open(FOLDER + "client.py", "rb").read(), FOLDER + "client.py", "exec")
+    try:
+        code = compile(open(FOLDER + "client.py", "rb").read(), "client.py", "exec")
+    except (OSError, SyntaxError) as error:
+        sys.stderr.write(f"claude-mem: {error}, continuing without memory\n")
+        sys.exit()
 exec(code)  # noqa: S102 - our own file, from our own folder

@@ -165,7 +165,7 @@ class HostSetup:
         env: the environment (for CLAUDE_CONFIG_DIR and its like).
         data_dir: our data directory; the hook files lie in `<data_dir>/hook`.
         argv: how a hook is started, without host and event:
-            `[python, "-I", "-S", "-E", "<data_dir>/hook/launch.py"]`.
+            `[python, "-I", "-S", "-E", "-c", BOOT, "<data_dir>/hook/launch.py"]`.
         scope: `user`, `project` or `local`.
         project: the project's directory for the two other scopes.
         options: what the user asked for beside it, by the name of its `mem` option.
