@@ -21,6 +21,7 @@ from claude_mem_core.store import imports, memories
 from claude_mem_core.store.imports import Counts, source
 from claude_mem_core.store.imports.records import Kind
 from claude_mem_core.types import Trust
+from tests import worker_home
 from tests.cli_run import mem
 from tests.store_home import Home, opened
 
@@ -446,3 +447,30 @@ def test_the_command_names_what_is_wrong(tmp_path: Path) -> None:
     missing = mem(tmp_path / "data", "import", "claude-mem", str(tmp_path / "no.db"))
     assert (missing.code, "Database not found at" in missing.err) == (2, True)
     assert mem(tmp_path / "data", "import", "a.json", "b.json").code == 2
+
+
+@pytest.mark.slow
+def test_a_database_that_lies_there_is_offered_once() -> None:
+    with worker_home.home() as made:
+        made.install()
+        shutil.copy(SEED, made.paths.data / "claude-mem.db")
+        made.mem("start")
+        said = [start_of_session(made, number) for number in range(4)]
+        assert sum("mem import claude-mem" in text for text in said) == 1
+
+
+@pytest.mark.slow
+def test_who_has_imported_it_is_not_asked() -> None:
+    with worker_home.home() as made:
+        made.install()
+        shutil.copy(SEED, made.paths.data / "claude-mem.db")
+        assert made.mem("import", "claude-mem").returncode == 0
+        made.mem("start")
+        said = [start_of_session(made, number) for number in range(3)]
+        assert not any("mem import claude-mem" in text for text in said)
+
+
+def start_of_session(made: worker_home.Home, number: int) -> str:
+    payload = {"session_id": f"s-{number}", "cwd": "/srv/p", "source": "startup",
+               "hook_event_name": "SessionStart", "transcript_path": ""}  # fmt: skip
+    return made.hook("SessionStart", payload).stdout.decode()

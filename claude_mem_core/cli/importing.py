@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.record import Cleaners
 from claude_mem_core.projects import Place, place_of
-from claude_mem_core.store import Store, imports, meta
+from claude_mem_core.store import Store, imports, meta, offer
 from claude_mem_core.store.imports.records import Kind
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from claude_mem_core.clean.cleaner import Cleaner
 
+CLAUDE_MEM = "claude-mem"  # the source that its own database is
 MOST_PLACES = 5_000  # directories that are looked at to tell where projects are
 
 Read = Callable[["Cleaner"], imports.Staged]
@@ -46,6 +47,8 @@ def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts
         try:
             places = known_places(staged, settings.current())
             counts = _kept(store, staged, source, places)
+            if source == CLAUDE_MEM:
+                store.write(lambda conn: offer.close(conn, now_ms())).result()
         finally:
             staged.close()
         indexer = Indexer(store, registry, settings)
@@ -59,7 +62,7 @@ def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts
 def _kept(
     store: Store, staged: imports.Staged, source: str, places: Mapping[str, Place]
 ) -> imports.Counts:
-    now = time.time_ns() // 1_000_000
+    now = now_ms()
     return store.write(lambda conn: imports.keep(conn, staged, now, source, places)).result()
 
 

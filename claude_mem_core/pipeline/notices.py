@@ -20,13 +20,18 @@ from claude_mem_core.plugins.news import news
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.settings import SettingsSource
-from claude_mem_core.store import Store, meta
+from claude_mem_core.store import Store, meta, offer
 
 AGAIN_MS = 20 * 3_600_000
 SAID = "notices_said"
 LOST = (
     "memory: {} events could not be kept, because the data directory was full or not"
     " writable; see `mem doctor`"
+)
+OFFER = "memory: a database of claude-mem"  # said once, ever
+FOUND = (
+    OFFER + " lies in {}; `mem import claude-mem` takes its memories"
+    " over and leaves it as it is"
 )
 
 
@@ -48,6 +53,7 @@ class Notices:
             self._outage,
             self._lost,
             self._plugins,
+            self._claude_mem,
         ]
 
     async def for_session(self, place: Place) -> str:
@@ -93,12 +99,19 @@ class Notices:
         self._news = "memory: " + "; ".join(found) if found else ""
         return self._news or None
 
+    def _claude_mem(self) -> str | None:
+        there = (self._paths.data / offer.NAME).is_file()
+        return FOUND.format(self._paths.data) if there else None
+
 
 def _first_unsaid(conn: apsw.Connection, texts: list[str], now: int) -> str:
     said = json.loads(meta.get(conn, SAID) or "{}")
     fresh = {text: at for text, at in said.items() if now - at < AGAIN_MS}
     for text in texts:
-        if text not in fresh:
+        offered = text.startswith(OFFER)
+        if text not in fresh and not (offered and not offer.is_open(conn)):
             meta.put(conn, SAID, json.dumps({**fresh, text: now}))
+            if offered:
+                offer.close(conn, now)
             return text
     return ""
