@@ -128,7 +128,7 @@ def plain(schema: Schema) -> dict[str, Any]:
 
 def _plain_value(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _plain_value(v) for key, v in value.items()}
+        return plain(value)
     if isinstance(value, list | tuple):
         return [_plain_value(item) for item in value]
     return value
