@@ -251,6 +251,15 @@ def test_private_text_and_keys_never_come_in(home: Home) -> None:
     assert home.rows("SELECT prompt_text FROM user_prompts") == [("open ",)]
 
 
+def test_sessions_of_several_hosts_under_one_name(home: Home) -> None:
+    """Both ids alike, only the host differs: each needs a memory id of its own."""
+    rows = [
+        {"content_session_id": "c", "memory_session_id": "m", "platform_source": host}
+        for host in ("one", "two", "three", "four")
+    ]
+    assert numbers(take(home, {"sessions": rows}))["sessions"] == (4, 0)
+
+
 def test_a_failure_rolls_everything_back(home: Home) -> None:
     staged = imports.read_json(export(), builtin_cleaner())
 

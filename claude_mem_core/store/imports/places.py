@@ -216,8 +216,12 @@ class Sessions:
         return Home(number, origin.host, content, memory, label, project)
 
     def _free_memory_id(self, wanted: str, content: str) -> str:
-        taken = self._one(BY_MEMORY, wanted)
-        return wanted if taken is None else f"{wanted}~{text.hashed((wanted, content))}"
+        found = wanted
+        parts: tuple[str, ...] = (wanted, content)
+        while self._one(BY_MEMORY, found) is not None:  # also of the same name elsewhere
+            found = f"{wanted}~{text.hashed(parts)}"
+            parts = (*parts, "")
+        return found
 
     def _standing_for(self, row: Incoming) -> Home:
         """One for rows that come without theirs: of that name, else one a project."""
