@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 import apsw
 import pytest
 
+from claude_mem_core.cli.client import WorkerClient
 from tests.worker_home import CASES, Home, home, until
 
 pytestmark = pytest.mark.slow
@@ -262,9 +264,32 @@ def test_o21_a_file_that_breaks_under_a_running_worker(filled: Path) -> None:
         made.prompt(NEW, "s-live")
         until(lambda: made.status().get("notes") or not made.status()["running"], 20)
         assert "mem db repair" in notice["systemMessage"]
-        assert "mem db repair" in made.mem("status").stdout
-        assert made.mem("status").returncode == 1
+        status = made.mem("status")
+        assert (status.returncode, "mem db repair" in status.stdout) == (1, True)
         made.mem("db", "repair")
         made.mem("start")
         until(lambda: stored(made, NEW), 20)
+        assert made.mem("db", "check").returncode == 0
+
+
+def test_o21_a_file_that_is_written_over_under_a_running_worker(filled: Path) -> None:
+    with home() as made:
+        made.install()
+        restore(made, filled)
+        made.mem("start")
+        made.prompt("before", "s-live")
+        made.paths.database.rename(made.paths.data / "aside.db")
+        made.paths.database.write_text("this is not a database\n" * 50)
+        made.prompt(NEW, "s-live")
+        assert "mem db repair" in start_of_session(made)["systemMessage"]
+        ready = WorkerClient(made.paths).request("GET", "/api/readiness")
+        assert (ready.status, ready.json["status"]) == (503, "unavailable")
+        status = made.status()
+        assert "mem db repair" in status["notes"]["store"]
+        assert status["status"] == "degraded"
+        assert len(list(made.paths.spool.glob("*.ev"))) == 2
+        # Put back by hand: the worker that runs takes in what waits.
+        os.replace(made.paths.data / "aside.db", made.paths.database)
+        until(lambda: stored(made, NEW), 30)
+        until(lambda: "store" not in made.status()["notes"], 20)
         assert made.mem("db", "check").returncode == 0

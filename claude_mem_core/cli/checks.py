@@ -148,12 +148,12 @@ def _running(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:
             yield Row(topic, WARN, text, CURES.get(topic, "mem logs"))
     for name, text in found["indexes"]["faults"].items():
         yield Row(f"search {name}", FAIL, text, "mem db rebuild-index")
-    failed = found["queue"]["failed"]
+    failed = (found["queue"] or {}).get("failed")
     if failed:
         yield Row("queue", FAIL, f"{failed} pieces of work failed three times", "mem queue retry")
 
 
-CURES = {"hook": "mem repair", "rules": "mem repair", "spool": "mem logs", "port": ""}
+CURES = {"hook": "mem repair", "store": "mem db check", "rules": "mem repair", "spool": "mem logs", "port": ""}
 
 
 def _down(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:

@@ -117,6 +117,8 @@ def _drained(state: WorkerState, services: Services, result: DrainResult) -> Non
     state.spooled["drained"] = state.spooled.get("drained", 0) + result.taken
     waiting = f"{result.kept} events can't be taken in yet; see `mem logs`"
     state.note("spool", waiting if result.kept else None)
+    if result.taken:
+        state.note("store", None)
     threshold = int(services.settings.current()["CLAUDE_MEM_HOOK_FAIL_LOUD_THRESHOLD"])
     if result.taken >= threshold:
         services.answers.notices.outage += result.taken

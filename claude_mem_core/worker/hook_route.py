@@ -42,7 +42,7 @@ async def answer(
     try:
         output = await services.deliverer.handle(delivery)
     except NotStored as error:
-        state.note("hook", str(error))
+        state.note("store", str(error))
         log.warning("a delivery has to wait: %s", type(error.__cause__).__name__)
         head, out = refused(error.told)
         await answer_at_once(scope["state"]["cycle"], head, out)
@@ -52,6 +52,7 @@ async def answer(
         log.warning("a delivery has to wait: %s", type(error).__name__)
         raise Refused(503, str(error)) from error
     state.note("hook", None)
+    state.note("store", None)
     head, out = worded(output)
     await answer_at_once(scope["state"]["cycle"], head, out)
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import apsw
 
 from claude_mem_core import edge
+from claude_mem_core.errors import StoreDamaged, StoreError, StoreForeign
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.store import counters, fetch, queue
+from claude_mem_core.store import counters, fetch, identity, migrations, queue
 from claude_mem_core.worker.health import health
 from claude_mem_core.worker.spec import Call
 
@@ -26,7 +27,11 @@ NEWEST = "SELECT max(received_ms) FROM events WHERE host = ?"
 async def state_of(call: Call) -> dict[str, Any]:
     """Everything that is cheap to know."""
     services = call.services
-    found = await services.store.aread(_from_store)
+    try:
+        found = await services.store.aread(_from_store)
+    except StoreError as error:  # that is what the status is asked for
+        call.worker.note("store", str(error))
+        found = {"queue": None, "hosts": {}, "counters": {}}
     settings = services.settings.current()
     return {
         **health(call.worker, services),
@@ -70,10 +75,23 @@ def database(path: Path) -> dict[str, Any]:
         wal = Path(f"{path}-wal")
         return {
             "path": str(path), "size": size, "wal": wal.stat().st_size if wal.exists() else 0,
-            "state": "ok",
+            "state": _looks(path),
         }  # fmt: skip
     except OSError as error:
         return {"path": str(path), "size": 0, "wal": 0, "state": str(error.strerror)}
+
+
+def _looks(path: Path) -> str:
+    """In a few words, by its first bytes; `mem db check` looks at all of it."""
+    try:
+        identity.check(path, migrations.VERSION)
+    except (StoreDamaged, apsw.Error):
+        return "damaged: `mem db repair`"
+    except StoreForeign:
+        return "left alone: not ours, or of a newer version"
+    except StoreError:
+        return "no file that can be used"
+    return "ok"
 
 
 def plugins(registry: Registry) -> list[dict[str, str]]:

@@ -27,11 +27,14 @@ async def version(call: Call) -> dict[str, str]:
 
 
 async def readiness(call: Call) -> object:
-    """Whether events are taken; 503 while the worker starts or stops."""
+    """Whether events are taken; 503 while the worker starts or stops, or can't store."""
     if call.worker.stopping.is_set():
         return Reply({"status": "stopping"}, 503)
     if not call.worker.ready.is_set():
         return Reply({"status": "initializing"}, 503)
+    fault = call.worker.notes.get("store")
+    if fault is not None:
+        return Reply({"status": "unavailable", "error": fault}, 503)
     return {"status": "ready", "mcpReady": False}
 
 
