@@ -10,13 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
+import anyio
 import pytest
 
 from claude_mem_core import edge
 from claude_mem_core.errors import StoreError
+from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline.services import open_services
 from claude_mem_core.settings import CORE
+from claude_mem_core.store import Store
 from claude_mem_core.types import Redactor
 from tests.hook_home import HookHome, hook_home
 
@@ -180,3 +185,21 @@ def test_a_counter_that_is_none_counts_nothing(home: HookHome) -> None:
     assert edge.lost(home.paths) == 0
     (home.paths.data / "lost.count").unlink()
     assert (edge.lost(home.paths), edge.take_lost(home.paths)) == (0, 0)
+
+
+def test_rules_are_there_before_a_database_is(tmp_path: Path) -> None:
+    """A worker that is killed while it first starts must not leave the hook without them."""
+    paths = Paths(secure_dir(tmp_path / "d"))
+    seen: list[bool] = []
+
+    def opened(_: Path) -> Store:
+        seen.append(paths.edge.exists())
+        raise StoreError("enough seen")
+
+    async def open_it() -> None:
+        async with open_services(paths):
+            pass
+
+    with mock.patch.object(Store, "open", opened), pytest.raises(StoreError):
+        anyio.run(open_it)
+    assert seen == [True]

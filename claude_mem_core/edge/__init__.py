@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         install_hook,
         recorded_environment,
     )
-    from claude_mem_core.edge.keeping import began, follow
+    from claude_mem_core.edge.keeping import began, follow, prepare
     from claude_mem_core.edge.policy import EdgePolicy, EdgeRedactor, policy_of, publish
     from claude_mem_core.edge.state import confirm_start, lost, take_lost
 
@@ -32,6 +32,7 @@ __all__ = [
     "install_hook",
     "lost",
     "policy_of",
+    "prepare",
     "publish",
     "recorded_environment",
     "take_lost",
@@ -45,7 +46,7 @@ _HOMES = {
         "install_hook",
         "recorded_environment",
     ),
-    "keeping": ("began", "follow"),
+    "keeping": ("began", "follow", "prepare"),
     "policy": ("EdgePolicy", "EdgeRedactor", "policy_of", "publish"),
     "state": ("confirm_start", "lost", "take_lost"),
 }

@@ -30,6 +30,14 @@ def began(paths: Paths) -> str | None:
     return None
 
 
+def prepare(paths: Paths, registry: Registry, settings: Mapping[str, Any]) -> str | None:
+    """Publish the rules where there are none yet; what went wrong, else None.
+
+    Before there is a database: a hook that finds one without rules keeps no content.
+    """
+    return None if paths.edge.exists() else follow(paths, registry, settings, "")
+
+
 def follow(
     paths: Paths, registry: Registry, settings: Mapping[str, Any], own_id: str
 ) -> str | None:

@@ -10,6 +10,7 @@ import anyio
 import attrs
 from anyio.abc import TaskGroup
 
+from claude_mem_core import edge
 from claude_mem_core.clean import skip_pattern
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.paths import Paths
@@ -59,6 +60,7 @@ async def open_services(paths: Paths, *, machine_env: bool = False) -> AsyncIter
         StoreError: the database can't be used; the text names the command to run.
     """
     settings, registry = registry_of(paths, machine_env=machine_env)
+    edge.prepare(paths, registry, settings.current())  # `_follow` tells what is wrong
     store = Store.open(paths.database)
     try:
         async with anyio.create_task_group() as tasks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from claude_mem_core import edge
+from claude_mem_core.extensions import registry_of
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
 from claude_mem_core.types import Host
@@ -26,7 +27,10 @@ def install(paths: Paths, hosts: Iterable[Host]) -> list[str]:
     """
     secure_dir(paths.data)
     names = {root[1:].partition("/")[0] for root in _roots(hosts) if root.startswith("$")}
-    return edge.install_hook(paths, keep=sorted(names))
+    argv = edge.install_hook(paths, keep=sorted(names))
+    settings, registry = registry_of(paths)
+    edge.prepare(paths, registry, settings.current())
+    return argv
 
 
 def _roots(hosts: Iterable[Host]) -> Iterator[str]:
