@@ -60,7 +60,7 @@ def maybe(value: str | None) -> str | None:
 
 def loads_list(text: str | None) -> tuple[str, ...]:
     """A JSON list column; anything else in it counts as one entry, never as an error."""
-    if not text:
+    if not text or text == "[]":
         return ()
     try:
         value = json.loads(text)
@@ -71,8 +71,10 @@ def loads_list(text: str | None) -> tuple[str, ...]:
 
 def loads_map(text: str | None) -> dict[str, Any]:
     """A JSON object column; anything else gives an empty one."""
+    if not text or text == "{}":
+        return {}
     try:
-        value = json.loads(text or "{}")
+        value = json.loads(text)
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

@@ -36,7 +36,7 @@ def iso(at_ms: int) -> str:
 
 
 def _list(values: Sequence[str]) -> str:
-    return json.dumps(list(values), ensure_ascii=False)
+    return json.dumps(values, ensure_ascii=False) if values else "[]"
 
 
 def _common(record: Observation | Summary | Prompt, ids: Ids) -> dict[str, Any]:
