@@ -14,7 +14,7 @@ dev: ## the development environment, in .venv
 	@$(PYTHON) tools/dev.py
 
 demo: dev ## a recorded session through the real hook, and what the next one is given
-	@$(BIN)/python tools/demo/play.py
+	@$(BIN)/python tools/demo/play.py $(if $(KEEP),--keep)
 
 test: dev lint ## everything, then the quick tests on every other Python there is
 	$(BIN)/python tools/debian.py

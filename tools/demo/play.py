@@ -132,6 +132,9 @@ def main() -> int:
         if keep:
             sys.stdout.write(f"left running with CLAUDE_MEM_DATA_DIR={demo.data}\n")
         else:
+            sys.stdout.write(
+                "The worker of the demo is stopped now; `make demo KEEP=1` leaves it.\n"
+            )
             subprocess.run([*MEM, "stop"], check=False, env=demo.env, capture_output=True)
             shutil.rmtree(base, ignore_errors=True)
     return 0
