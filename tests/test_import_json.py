@@ -358,3 +358,16 @@ def test_the_command_works_beside_a_running_worker() -> None:
         file.write_text(json.dumps([{"title": "walrus tusk", "project": "zoo"}]), "utf-8")
         assert mem(live.paths.data, "import", str(file)).code == 0
         assert "walrus tusk" in live.ask("GET", "/api/search?query=walrus").body.decode()
+
+
+def test_nothing_comes_in_while_recording_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from claude_mem_core.plugins.registry import Registry
+
+    monkeypatch.setattr(Registry, "recording_fault", lambda _: "redactor x is broken")
+    file = tmp_path / "rows.json"
+    file.write_text('[{"title": "t", "project": "p"}]', "utf-8")
+    done = mem(tmp_path / "data", "import", str(file))
+    assert (done.code, "redactor x is broken" in done.err) == (1, True)
+    assert not (tmp_path / "data" / "memory.db").exists()

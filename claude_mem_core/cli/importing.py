@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from claude_mem_core.errors import MemError
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
@@ -32,6 +33,7 @@ def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts
     """Stage rows, keep them in one transaction, let the search backends follow.
 
     Raises:
+        MemError: recording is stopped, or a redactor failed; nothing was written.
         InvalidInput: what `read` refuses; nothing was written.
         StoreError: the database can't be used; nothing was written.
     """
@@ -39,6 +41,9 @@ def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts
 
     secure_dir(paths.data)
     settings, registry = registry_of(paths)
+    fault = registry.recording_fault()
+    if fault is not None:
+        raise MemError(f"nothing is imported while recording is stopped: {fault}")
     store = Store.open(paths.database)
     try:
         own_id = store.read(meta.fence_id)

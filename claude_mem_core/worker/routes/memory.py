@@ -11,7 +11,7 @@ from claude_mem_core.store import memories, projects
 from claude_mem_core.types import Trust
 from claude_mem_core.worker import import_schema
 from claude_mem_core.worker.intake import named
-from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Right, record, string
+from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Refused, Right, record, string
 
 TITLE_WORDS = 12
 
@@ -56,6 +56,9 @@ async def import_memories(call: Call) -> Any:
     from claude_mem_core.store import imports
 
     services = call.services
+    fault = services.registry.recording_fault()
+    if fault is not None:
+        raise Refused(503, f"nothing is imported while recording is stopped: {fault}")
     cleaner = services.cleaners.current(services.settings.current())
     staged = await asyncio.to_thread(imports.read_json, call.body, cleaner)
     try:
