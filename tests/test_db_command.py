@@ -207,6 +207,18 @@ def test_vacuum_gives_room_back(paths: Paths) -> None:
     assert mem(paths, "db", "inspect", "--json").json["free_pages"] == 0
 
 
+def test_vacuum_counts_what_is_not_merged_yet(paths: Paths) -> None:
+    fill(paths, 60)
+    conn = apsw.Connection(str(paths.database))
+    conn.pragma("journal_mode", "wal")
+    conn.execute("CREATE TABLE more AS SELECT * FROM events")
+    log = paths.data / "memory.db-wal"
+    size = paths.database.stat().st_size + log.stat().st_size
+    assert size > paths.database.stat().st_size
+    assert mem(paths, "db", "vacuum", "--json").json["before"] == size
+    conn.close()
+
+
 def test_inspect_counts_rows_and_names_files(paths: Paths) -> None:
     fill(paths)
     damage(paths, "header")

@@ -148,6 +148,8 @@ def test_purge_leaves_what_is_not_ours(mem: Run, home: Path) -> None:
 
 def test_purge_takes_all_that_is_ours(mem: Run, home: Path) -> None:
     mem("install", "--ide", "claude-code")
+    for name in ("plugins-policy.lock", "worker.err", "notice.json"):
+        (home / ".claude-mem" / name).touch()
     assert mem("uninstall", "--purge", "--yes").returncode == 0
     assert [path.name for path in home.iterdir()] == [".claude"]
     assert list((home / ".claude").iterdir()) == []

@@ -321,6 +321,7 @@ def test_targets_are_quoted() -> None:
     given = {"q": "a b&c", "n": 5, "no": None, "yes": True}
     assert target("/api/x", given) == "/api/x?q=a+b%26c&n=5&yes=true"
     assert target("/api/x?a=1", None) == "/api/x?a=1"
+    assert target("/api/\udcfe", {"q": "\udcff"}) == "/api/%FE?q=%FF"
     assert target("/a b\r\nX: y", None) == "/a%20b%0D%0AX:%20y"
 
 

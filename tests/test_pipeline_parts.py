@@ -10,10 +10,13 @@ import pytest
 
 from claude_mem_core.clean import skip_pattern
 from claude_mem_core.pipeline import door, oversize
+from claude_mem_core.pipeline.adapters import Adapters, UnknownHost
 from claude_mem_core.pipeline.bus import BACKLOG, Bus
 from claude_mem_core.pipeline.clean_reply import cleaned, lowest
 from claude_mem_core.pipeline.keys import event_key
 from claude_mem_core.pipeline.origin import trust_of
+from claude_mem_core.plugins.index import scan
+from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.store import Store
 from claude_mem_core.types import (
@@ -195,3 +198,9 @@ def test_replies_are_cleaned_and_take_the_lowest_trust():
 def test_lowest_trust():
     assert lowest([Trust.USER, Trust.WORK]) is Trust.WORK
     assert lowest([], Trust.USER) is Trust.USER
+
+
+def test_a_blocked_host_is_called_so() -> None:
+    registry = Registry(scan(), blocked=("host.kimi",))
+    with pytest.raises(UnknownHost, match=r"`mem plugins unblock host\.kimi`"):
+        Adapters(registry).get("kimi")

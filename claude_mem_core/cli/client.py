@@ -83,10 +83,13 @@ class WorkerClient:
 
 
 def target(path: str, params: Mapping[str, Any] | None) -> str:
-    """Path and query of a request; parameters that are None are left out."""
+    """Path and query of a request; parameters that are None are left out.
+
+    Bytes of the command line that are no text travel as they are.
+    """
     given = [(k, _worded(v)) for k, v in (params or {}).items() if v is not None]
-    where = quote(path, safe="/:~!$&'()*+,;=@%-._?")
-    return where + ("?" + urlencode(given) if given else "")
+    where = quote(path, safe="/:~!$&'()*+,;=@%-._?", errors="surrogateescape")
+    return where + ("?" + urlencode(given, errors="surrogateescape") if given else "")
 
 
 def _worded(value: Any) -> str:

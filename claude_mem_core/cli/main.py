@@ -98,6 +98,12 @@ def run() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         code = 1
+    except OSError as error:  # what is printed finds no room, or something like it
+        from claude_mem_core.cli.emit import complain
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        complain(f"mem: {error}")
+        code = 1
     sys.exit(code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from claude_mem_core.errors import MemError
+from claude_mem_core.plugins.plugin import State
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.types import Host, HostAdapter
 
@@ -32,7 +33,7 @@ class Adapters:
         """The host of that name.
 
         Raises:
-            UnknownHost: no installed plugin offers it.
+            UnknownHost: no plugin offers it, or the one that does is blocked.
         """
         if name not in self._open:
             self._open[name] = self._opened(name)
@@ -42,6 +43,12 @@ class Adapters:
         for record in self._registry.records("mem_hosts", Host):
             if record.name == name:
                 return OpenHost(record, record.open())
+        plugin = self._registry.plugins.get(f"host.{name}")
+        if plugin is not None and plugin.state is State.BLOCKED:
+            raise UnknownHost(
+                f"the plugin {plugin.name} is blocked: `mem plugins unblock {plugin.name}`,"
+                " then `mem restart`"
+            )
         raise UnknownHost(
             f"no plugin speaks for the host {name!r}; install it with"
             f" `pip install claude-mem-host-{name}`, see `mem plugins`"

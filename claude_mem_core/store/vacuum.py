@@ -26,12 +26,18 @@ def vacuum(path: Path) -> tuple[int, int]:
     if not path.exists():
         raise NotFound(f"no database at {path}: nothing was recorded yet")
     identity.check(path, migrations.VERSION)
-    before = path.stat().st_size
+    before = _size(path)
     try:
         _rewrite(path)
     except (apsw.Error, OSError) as error:
         raise fault(error, path) from error
-    return before, path.stat().st_size
+    return before, _size(path)
+
+
+def _size(path: Path) -> int:
+    """With what is not merged yet: a young database lies in its log as good as whole."""
+    log = path.with_name(f"{path.name}-wal")
+    return path.stat().st_size + (log.stat().st_size if log.exists() else 0)
 
 
 def _rewrite(path: Path) -> None:
