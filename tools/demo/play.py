@@ -89,8 +89,10 @@ class Demo:
             "transcript_path": "",
             "hook_event_name": "SessionStart",
         }
-        answer = json.loads(self.send("SessionStart", payload))
-        return str(answer["hookSpecificOutput"]["additionalContext"])
+        said = self.send("SessionStart", payload)
+        if not said:
+            raise SystemExit(f"the hook said nothing; `mem status` says\n{self.mem('status')}")
+        return str(json.loads(said)["hookSpecificOutput"]["additionalContext"])
 
 
 def waited(demo: Demo, seconds: float = 30) -> dict[str, Any]:
@@ -103,8 +105,8 @@ def waited(demo: Demo, seconds: float = 30) -> dict[str, Any]:
         time.sleep(0.1)
 
 
-def show(demo: Demo) -> None:
-    """Run the whole story."""
+def show(demo: Demo, keep: bool) -> None:
+    """Run the whole story; with `keep` the worker's page is there afterwards."""
     say = sys.stdout.write
     demo.mem("install", "--ide", "claude-code", "--yes")
     started = time.monotonic()
@@ -116,7 +118,8 @@ def show(demo: Demo) -> None:
     say(demo.mem("verify"))
     say("\nThe next session starts with:\n\n")
     say(demo.next_session() + "\n\n")
-    say(f"See it in the browser: {demo.mem('open', '--print').strip()}\n")
+    if keep:
+        say(f"See it in the browser: {demo.mem('open', '--print').splitlines()[-1]}\n")
 
 
 def main() -> int:
@@ -127,7 +130,7 @@ def main() -> int:
     base = Path(tempfile.mkdtemp(prefix="mem-demo-"))
     demo = Demo(base)
     try:
-        show(demo)
+        show(demo, keep)
     finally:
         if keep:
             sys.stdout.write(f"left running with CLAUDE_MEM_DATA_DIR={demo.data}\n")
