@@ -24,7 +24,7 @@ def live() -> Iterator[LiveWorker]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 def test_the_fuzzer_finds_no_fault(live: LiveWorker, tmp_path: Path) -> None:
     document = tmp_path / "openapi.json"
     document.write_bytes(live.ask("GET", "/api/openapi.json").body)
@@ -32,7 +32,7 @@ def test_the_fuzzer_finds_no_fault(live: LiveWorker, tmp_path: Path) -> None:
         str(Path(sys.executable).parent / "schemathesis"), "run", str(document),
         "--url", f"http://127.0.0.1:{live.port}", "-H", f"Authorization: Bearer {live.token}",
         "--checks", "all", "--phases", "coverage,fuzzing", "--max-examples", str(EXAMPLES),
-        "--seed", "1", "--no-color", "--warnings", "off",
+        "--max-response-time", "60", "--seed", "1", "--no-color", "--warnings", "off",
     ]  # fmt: skip
     done = subprocess.run(argv, capture_output=True, text=True, cwd=tmp_path, check=False)
     log = live.ask("GET", "/api/logs?lines=20").json["logs"]
