@@ -65,6 +65,7 @@ class Host:
         await self.send("Stop", stop_hook_active=False, last_assistant_message=answer)
 
     async def context(self, session: str = "s-2", source: str = "startup") -> str:
+        await self.services.loop.settle(20)  # a busy machine may need more than a session waits
         self.session = session
         answer = await self.send("SessionStart", source=source)
         return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
