@@ -113,7 +113,9 @@ def test_a_hostile_environment_does_not_reach_the_worker(place: Home) -> None:
     given = environ(worker)
     for name, value in hostile.items():
         assert given.get(name, "") != value or not value, name
-    assert not [name for name in given if name.startswith(("CLAUDE_MEM_", "PYTHON", "LD_", "GIT_"))]
+    assert not [
+        name for name in given if name.startswith(("CLAUDE_MEM_", "PYTHON", "LD_", "GIT_"))
+    ]
     assert "evil" not in json.dumps(given)
     assert os.readlink(f"/proc/{worker}/cwd") == str(place.paths.data.resolve())
     assert not mark.exists()
@@ -219,7 +221,12 @@ def test_files_that_name_a_stranger_never_end_it(
     """C23: with no worker, with one, and with one that does not answer."""
     assert place.mem("start").returncode == 0
     assert place.mem("stop").returncode == 0
-    files = (place.paths.pid, place.paths.lock, place.paths.heartbeat, place.paths.data / "worker.pid")
+    files = (
+        place.paths.pid,
+        place.paths.lock,
+        place.paths.heartbeat,
+        place.paths.data / "worker.pid",
+    )
     for said in names_of(stranger.pid):
         for file in files:
             file.write_text(said)
@@ -322,7 +329,13 @@ def test_another_user_at_our_socket_is_not_heard(place: Home) -> None:
         "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
         "s.sendall(b'GET /api/health HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'); print(s.recv(9))"
     )
-    argv = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "/usr/bin/python3"]
+    argv = [
+        "setpriv",
+        f"--reuid={NOBODY}",
+        f"--regid={NOBODY}",
+        "--clear-groups",
+        "/usr/bin/python3",
+    ]
     done: Any = subprocess.run(
         [*argv, "-I", "-c", code, os.fspath(place.paths.socket)], cwd="/",
         capture_output=True, timeout=20, check=False,

@@ -14,6 +14,7 @@ MOST_CHARS = 400_000
 RESULT = (
     "stdout", "stderr", "output", "content", "contents", "result", "text", "llmContent",
     "returnDisplay", "message", "error", "matches", "body", "data", "answer", "head", "tail",
+    "results",
 )  # fmt: skip
 NUMBERED = re.compile(r"^\s*\d+(?:\t|→|\s?\|\s?)", re.MULTILINE)
 

@@ -18,7 +18,7 @@ from claude_mem_core.observer.paths import without_root
 from claude_mem_core.observer.speech import is_protocol
 from claude_mem_core.observer.steps import Act, Step, steps
 from claude_mem_core.observer.text import clip, names
-from claude_mem_core.types import Batch, EventKind, StoredEvent
+from claude_mem_core.types import Batch, EventKind, StoredEvent, Trust
 
 FIGURES = re.compile(
     r"(?i)(?<![a-z])(?:bench\w*|load(?:test|[_-]test|\.\w+)|perf|profile|timing|hyperfine|wrk|k6|ab)(?![a-z])"
@@ -145,20 +145,30 @@ def akin(one: Run, other: Run) -> bool:
 def read(batch: Batch) -> Turn:
     """Read a batch; never raises for odd events."""
     batch = attrs.evolve(batch, root=_root(batch))
-    taken = steps(batch.events, batch.root)
+    done = steps(batch.events, batch.root)
+    taken = [_asked(s) for s in done]
     ran = [s for s in taken if s.act is Act.RUN and s.command]
     most = max(LEAST_LINES, ALL_LINES // max(1, len(ran)))
     runs = [_run(s, most) for s in ran]
     prompts = _prompts(batch.events)
     known = {path for o in batch.earlier for path in o.files_modified}
     return Turn(
-        batch=batch, steps=taken, runs=runs, space=_workspace(taken, batch.root, known),
+        batch=batch, steps=taken, runs=runs, space=_workspace(done, batch.root, known),
         prompt=without_root(prompts[-1][1], batch.root) if prompts else "",
         prompt_id=prompts[-1][0] if prompts else None,
         answers=_answers(batch), helpers=helpers(batch.events, taken),
         fault=next((e.event.error or "" for e in batch.events
                     if e.event.kind is EventKind.TURN_FAILED), ""),
     )  # fmt: skip
+
+
+def _asked(step: Step) -> Step:
+    """A command that showed what another machine says is a question, not a run."""
+    if step.act is not Act.RUN or step.trust is not Trust.FOREIGN:
+        return step
+    site = re.search(r"https?://([^/:?#\s'\"]+)", step.command)
+    server = site[1] if site else job(step.command).main.program
+    return attrs.evolve(step, act=Act.ASK, query=step.command, server=server)
 
 
 def _root(batch: Batch) -> str:

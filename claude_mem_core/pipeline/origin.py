@@ -16,7 +16,15 @@ _LOOKING = re.compile(r"^(?:read|view|grep|search|glob|notebook_?read|ls|list_)"
 _RUNNING = re.compile(r"bash|shell|exec|command|terminal", re.IGNORECASE)
 # Folders below a project that hold what others wrote.
 _OF_OTHERS = frozenset(
-    (".git", "node_modules", "bower_components", "site-packages", "dist-packages", ".venv", "venv")
+    (
+        ".git",
+        "node_modules",
+        "bower_components",
+        "site-packages",
+        "dist-packages",
+        ".venv",
+        "venv",
+    )
 )
 _PATH = ("file_path", "path", "notebook_path", "absolute_path", "dir_path", "filePath")
 
