@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import stat
 import subprocess
@@ -20,6 +21,7 @@ from claude_mem_core.cli.client import WorkerClient, target
 from claude_mem_core.cli.commands.update import update_command
 from claude_mem_core.cli.worker_text import duration, size
 from claude_mem_core.errors import InvalidInput, NotFound, WorkerError
+from claude_mem_core.files import secure_dir
 from claude_mem_core.testing.worker import LiveWorker, running
 from claude_mem_core.worker import recycle
 from tests.worker_home import Home, home, workers_of
@@ -78,6 +80,16 @@ def test_the_page_of_mem_open_is_private_and_forwards(made: Home, tmp_path: Path
     text = file.read_text()
     assert "a&quot;b&lt;c" in text
     assert 'url=http://127.0.0.1:1/#a"b' not in text
+
+
+@pytest.mark.slow
+def test_a_worker_ends_when_its_directory_is_deleted() -> None:
+    with running() as worker:
+        shutil.rmtree(worker.paths.data)
+        secure_dir(worker.paths.data)
+        worker.paths.pid.write_text("another's")
+        assert worker.process.wait(30) == 0
+        assert worker.paths.pid.read_text() == "another's"
 
 
 def test_autostart_off_means_that_nothing_launches_one(made: Home) -> None:

@@ -37,7 +37,12 @@ async def keep_heartbeat(state: WorkerState, services: Services) -> None:
     """Every 5 s: show that the loop turns, and follow what changed outside."""
     told = False
     known = _stamp()
+    place = _place_of(state)
     while True:
+        if _place_of(state) != place:
+            log.warning("the data directory was deleted: stopping")
+            state.stop()
+            return
         try:
             heartbeat.beat(state)
             known = _follow(state, services, known)
@@ -47,6 +52,15 @@ async def keep_heartbeat(state: WorkerState, services: Services) -> None:
                 log.warning("the heartbeat can't be kept: %s", type(error).__name__)
             told = True
         await asyncio.sleep(heartbeat.EVERY_S)
+
+
+def _place_of(state: WorkerState) -> tuple[int, int]:
+    """Which file is the lock; zeros when there is none any more."""
+    try:
+        there = os.lstat(state.paths.lock)
+    except FileNotFoundError:
+        return (0, 0)
+    return (there.st_dev, there.st_ino)
 
 
 def show_port(state: WorkerState) -> None:

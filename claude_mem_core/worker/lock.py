@@ -65,6 +65,10 @@ class WorkerLock:
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, process.to_bytes(), 0)
 
+    def is_at(self, path: Path) -> bool:
+        """Whether the file held is still the one that others would lock."""
+        return _same_file(self._fd, path)
+
     def release(self) -> None:
         """Give it up; the file stays, empty."""
         with contextlib.suppress(OSError):  # a full disk must not keep the lock

@@ -54,7 +54,8 @@ def claimed(paths: Paths, start_id: str) -> Iterator[Place]:
             raise unusable(paths, error) from error
         yield Place(lock, listener)
     finally:
-        for path in made:
+        # Somebody has deleted the directory: what is there now is another worker's.
+        for path in made if lock.is_at(paths.lock) else ():
             remove(path)
         lock.release()
 
