@@ -16,8 +16,8 @@ from collections.abc import Mapping
 
 from claude_mem_core.errors import StoreError
 from claude_mem_core.paths import Paths
+from claude_mem_core.worker.refusal import Refused, Right
 from claude_mem_core.worker.replies import Headers, Scope
-from claude_mem_core.worker.spec import Refused, Right
 from claude_mem_core.worker.state import WorkerState
 
 SOCKET_BODY = 64 * 1024 * 1024

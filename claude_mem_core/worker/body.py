@@ -11,41 +11,13 @@ from claude_mem_core.convert import SURROGATE, json_loads_bounded
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.worker.auth import body_limit, check_type
 from claude_mem_core.worker.check import check
+from claude_mem_core.worker.reading import read_body
+from claude_mem_core.worker.refusal import Refused, Right
 from claude_mem_core.worker.replies import Receive, Scope
-from claude_mem_core.worker.spec import Endpoint, Refused, Right, Schema
+from claude_mem_core.worker.spec import Endpoint, Schema
 
 OPEN_S = 5.0  # in which somebody who has not proved himself must have sent his body
 INLINE = 1 << 20  # a larger body is read off the event loop: hooks must not wait for it
-
-
-class Gone(Exception):
-    """The client went away before its request was complete."""
-
-
-async def read_body(receive: Receive, most: int) -> bytes:
-    """The whole body, at most `most` bytes.
-
-    Raises:
-        Refused: 413, it is longer.
-        Gone: the client hung up.
-    """
-    message = await receive()
-    if message["type"] == "http.request" and not message.get("more_body"):
-        return bytes(_whole(message["body"], most))
-    parts = bytearray()
-    while message["type"] == "http.request":
-        parts += message.get("body", b"")
-        _whole(parts, most)
-        if not message.get("more_body"):
-            return bytes(parts)
-        message = await receive()
-    raise Gone
-
-
-def _whole(data: Any, most: int) -> Any:
-    if len(data) > most:
-        raise Refused(413, f"the body is larger than {most:,} bytes")
-    return data
 
 
 async def json_body(endpoint: Endpoint, scope: Scope, receive: Receive) -> Any:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from claude_mem_core.worker import hook_route
 from claude_mem_core.worker.auth import HEALTH, admit, server_proof
-from claude_mem_core.worker.body import Gone
 from claude_mem_core.worker.health import health
+from claude_mem_core.worker.reading import Gone
+from claude_mem_core.worker.refusal import Refused, Right
 from claude_mem_core.worker.replies import Receive, Scope, Send, refuse, reply, secured
-from claude_mem_core.worker.spec import Refused, Right
 from claude_mem_core.worker.state import WorkerState
 
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from claude_mem_core.errors import MemError
 from claude_mem_core.pipeline.excuse import NotStored
 from claude_mem_core.types import Delivery, Output
 from claude_mem_core.worker.auth import SOCKET_BODY
-from claude_mem_core.worker.body import read_body
 from claude_mem_core.worker.protocol import answer_at_once
+from claude_mem_core.worker.reading import read_body
+from claude_mem_core.worker.refusal import Refused
 from claude_mem_core.worker.replies import Headers, Receive, Scope
-from claude_mem_core.worker.spec import Refused
 from claude_mem_core.worker.state import WorkerState
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ and wait; everything else is imported after that.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -79,6 +80,7 @@ def run(options: Options) -> int:
     the database can't be used; the reason goes to standard error and to `mem status`.
     """
     hardening.protect()
+    gc.disable()  # until requests are answered: what is loaded now stays
     paths = Paths(options.data_dir)
     outcome = _run_once(options, paths)
     if isinstance(outcome, int):

@@ -151,6 +151,7 @@ def _settled(state: WorkerState, services: Services) -> None:
     """What can wait until requests are answered."""
     hardening.forbid_tracing()
     # What is loaded stays; collections look at what events leave behind, less often.
+    gc.enable()
     gc.freeze()
     gc.set_threshold(20_000, 20, 50)
     if not state.foreground:

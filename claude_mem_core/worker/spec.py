@@ -21,10 +21,12 @@ response. It raises `Refused`, or one of our errors: InvalidInput and UsageError
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import attrs
+
+from claude_mem_core.worker.refusal import Refused as Refused  # noqa: PLC0414 - for routes
+from claude_mem_core.worker.refusal import Right as Right  # noqa: PLC0414 - for routes
 
 if TYPE_CHECKING:
     from claude_mem_core.pipeline.services import Services
@@ -42,18 +44,6 @@ ERROR: Schema = {
     "properties": {"error": {"type": "string"}},
     "required": ["error"],
 }
-
-
-class Right(IntEnum):
-    """What a caller has proved; a higher one includes the lower ones.
-
-    NONE: nothing. SESSION: a page opened by `mem open`. FULL: the install token, or the
-    socket, where the system itself tells us who is at the other end.
-    """
-
-    NONE = 0
-    SESSION = 1
-    FULL = 2
 
 
 @attrs.frozen
@@ -103,15 +93,6 @@ class Reply:
 
     value: Any
     status: int = 200
-
-
-class Refused(Exception):
-    """The request can't be answered; the text goes to the client."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
-        self.text = text
 
 
 Handler = Callable[[Call], Awaitable[object]]
