@@ -158,7 +158,11 @@ class StandIn:
 
     def _one(self, link: socket.socket) -> None:
         link.settimeout(10)
-        request = _read(link)
+        try:
+            request = _read(link)
+        except (OSError, ValueError):  # a hook that connected and then had nothing to say
+            link.close()
+            return
         self.requests.append(request)
         said = self._answering(request)
         if said is None:
