@@ -100,6 +100,7 @@ def test_a_fault_can_not_drive_the_terminal(install_fake_plugin: FakeSite, mem: 
     assert "OSError" in out
 
 
+@pytest.mark.slow
 def test_a_stopped_recording_is_told(install_fake_plugin: FakeSite, mem: Mem) -> None:
     install_fake_plugin("redactor.bad", "import a_module_that_is_not_there")
     done = mem("plugins")
@@ -110,6 +111,7 @@ def test_a_stopped_recording_is_told(install_fake_plugin: FakeSite, mem: Mem) ->
     assert json.loads(mem("plugins", "--json").out)["recording_stopped"] is None
 
 
+@pytest.mark.slow
 def test_block_and_unblock(install_fake_plugin: FakeSite, mem: Mem, tmp_path: Path) -> None:
     install_fake_plugin("host.x", HOST)
     for name in ("host.x", "host", "fake-host-x", "Fake_Host.x"):
@@ -120,6 +122,7 @@ def test_block_and_unblock(install_fake_plugin: FakeSite, mem: Mem, tmp_path: Pa
     assert (tmp_path / "data" / "plugins-policy.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.slow
 def test_names_that_are_not_there(mem: Mem) -> None:
     done = mem("plugins", "block", "nope")
     assert done.code == 1
@@ -138,6 +141,7 @@ def test_without_plugins(install_fake_plugin: FakeSite, mem: Mem) -> None:
     assert found["redactor.secrets"][0] == "loaded"
 
 
+@pytest.mark.slow
 def test_strict_mode(install_fake_plugin: FakeSite, mem: Mem, tmp_path: Path) -> None:
     module = install_fake_plugin("host.x", HOST)
     data = tmp_path / "data"
