@@ -36,7 +36,9 @@ def test_only_the_fields_that_kimi_knows(home: Home, config: Path) -> None:
         assert isinstance(hook["timeout"], int)
         assert 1 <= hook["timeout"] <= 600
         words = shlex.split(hook["command"])
-        assert words[-2:] == ["kimi", hook["event"]]
+        # The context comes with the prompt here, so that hook waits for a starting worker.
+        wait = ["--wait", "3"] if hook["event"] == "UserPromptSubmit" else []
+        assert words[words.index("kimi") :] == ["kimi", hook["event"], *wait]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ EXTENSIONS: dict[str, str] = {}
 QUICK_S = 0.25
 PATIENT_S = 3.0
 # Events that may put something before the agent; for others there is `--wait SECONDS`.
-PATIENT = ("SessionStart", "UserPromptSubmit", "BeforeAgent", "PreToolUse", "BeforeTool")
+PATIENT = ("SessionStart", "BeforeAgent", "PreToolUse", "BeforeTool")
 # Of these, the ones that don't wait for a worker that is only starting.
 WARM_ONLY = ("PreToolUse", "BeforeTool")
 

@@ -42,6 +42,9 @@ TIMEOUTS = {
     "SessionEnd": 60,
 }
 
+# The context comes with the prompt here, so this hook waits for a starting worker.
+WAITS = {"UserPromptSubmit": ("--wait", "3")}
+
 
 def is_ours(table: Mapping[str, Any]) -> bool:
     """Whether a hook starts our client for this host."""
@@ -90,7 +93,8 @@ def block_of(argv: Sequence[str]) -> str:
     """The text of our tables. A JSON string is a TOML string, too."""
     tables = []
     for event, timeout in TIMEOUTS.items():
-        command = json.dumps(shell_words([*argv, HOST, event]), ensure_ascii=False)
+        words = [*argv, HOST, event, *WAITS.get(event, ())]
+        command = json.dumps(shell_words(words), ensure_ascii=False)
         lines = (f'event = "{event}"', f"command = {command}", f"timeout = {timeout}")
         tables.append("\n".join(("[[hooks]]", *lines)))
     return "\n\n".join(tables)
