@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import Any
@@ -54,6 +53,19 @@ _SUMMARIES = """
   FROM session_summaries
   WHERE project_id = :project AND superseded_by IS NULL {limits}
   ORDER BY created_at_epoch DESC, id DESC LIMIT :most
+"""
+_SESSIONS = """
+  SELECT started_at_epoch, id FROM sdk_sessions WHERE project_id = ? AND id IS NOT ?
+  ORDER BY started_at_epoch DESC LIMIT 10
+"""
+_ANSWER = """
+  SELECT iif(EXISTS (
+      SELECT 1 FROM events f WHERE f.session_db_id = e.session_db_id
+        AND f.prompt_number = e.prompt_number AND f.trust = 'foreign'
+    ), '', json_extract(e.payload, '$.answer'))
+  FROM events e
+  WHERE e.session_db_id = ? AND e.kind = 'turn_ended' AND e.payload IS NOT NULL
+  ORDER BY e.id DESC LIMIT 1
 """
 _BY_HOST = "AND platform_source = :host"
 _BY_TYPE = "AND type = :type"
@@ -230,18 +242,16 @@ def last_answer(conn: apsw.Connection, what: Wanted, session_db_id: int | None) 
 
     None of a turn in which something came from outside: they may repeat it.
     """
-    sql = """
-      SELECT iif(EXISTS (
-          SELECT 1 FROM events f WHERE f.session_db_id = e.session_db_id
-            AND f.prompt_number = e.prompt_number AND f.trust = 'foreign'
-        ), '', json_extract(e.payload, '$.answer'))
-      FROM sdk_sessions s JOIN events e
-        ON e.session_db_id = s.id AND e.kind = 'turn_ended' AND e.payload IS NOT NULL
-      WHERE s.project_id IN (SELECT value FROM json_each(?1)) AND s.id IS NOT ?2
-      ORDER BY s.started_at_epoch DESC, e.id DESC LIMIT 1
-    """
-    found = fetch.value(conn, sql, json.dumps(what.project_ids), session_db_id)
-    return str(found or "")
+    sessions = [
+        row
+        for project in what.project_ids
+        for row in fetch.rows(conn, _SESSIONS, project, session_db_id)
+    ]
+    for _, number in sorted(sessions, reverse=True):
+        found = fetch.row(conn, _ANSWER, number)
+        if found is not None:
+            return str(found[0] or "")
+    return ""
 
 
 def given(conn: apsw.Connection, session_db_id: int) -> tuple[int | None, int]:
