@@ -28,9 +28,9 @@ from claude_mem_core.types import Delivery
 
 log = logging.getLogger(__name__)
 
-RECORD = re.compile(r"\d{20}-\d{1,20}\.ev")
-UNFINISHED = re.compile(r"\d{20}-\d{1,20}\.tmp")
-KEY = re.compile(r"\d{20}-\d{1,10}")
+RECORD = re.compile(r"[0-9]{20}-[0-9]{1,20}\.ev")
+UNFINISHED = re.compile(r"[0-9]{20}-[0-9]{1,20}\.tmp")
+KEY = re.compile(r"[0-9]{20}-[0-9]{1,10}")
 HOST = re.compile(r"[a-z][a-z0-9-]{0,99}")  # what a plugin can be called
 ABANDONED_S = 60.0  # after which a record without its name has no hook any more
 LARGEST = 64 * 1024 * 1024
