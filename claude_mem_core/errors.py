@@ -29,7 +29,10 @@ class UnknownName(MemError):
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
         known_text = ", ".join(known) or "none installed"
-        super().__init__(f"no {kind} named {name!r} (known: {known_text})")
+        text = f"no {kind} named {name!r} (known: {known_text})"
+        if kind in {"host", "provider"} and name.replace("-", "").isalnum():
+            text += f"; others come as packages: pip install claude-mem-{kind}-{name}"
+        super().__init__(text)
 
 
 class SettingsError(MemError):
