@@ -12,6 +12,7 @@ import apsw
 
 from claude_mem_core.store import readers
 from claude_mem_core.store.faults import fault
+from claude_mem_core.store.gather import Gathering
 from claude_mem_core.store.ready import ready
 from claude_mem_core.store.writer import Job, Writer
 
@@ -30,6 +31,7 @@ class Store:
         self.path = path
         self._readers = readers.Readers(path)
         self._writer = Writer(path, lambda: ready(path), self._readers.forget)
+        self._gathering = Gathering(self._writer.put)
         self._threads = ThreadPoolExecutor(readers.MOST, thread_name_prefix="store-reader")
 
     @classmethod
@@ -66,7 +68,7 @@ class Store:
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._writer.put(Job(fn, future, loop))
+        self._gathering.add(Job(fn, future, loop), loop)
         return await future
 
     def read(self, fn: Fn[T]) -> T:
