@@ -42,6 +42,6 @@ def _sendable(value: Any) -> Any:
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
         return {_sendable(key): _sendable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_sendable(item) for item in value]
+    if isinstance(value, (list, tuple)):  # pytest wants the reason of a skip as a tuple
+        return type(value)(map(_sendable, value))
     return value
