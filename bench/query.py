@@ -35,6 +35,7 @@ from claude_mem_core.worker.sockets import socket_path
 PROJECTS = 20
 PER_SESSION = 25
 DAYS = 180
+DEPTH = 90_000  # records before the deep page
 NOW_MS = 1_782_900_000_000
 COMMON, SECOND = "retry", "timeout"  # in 20 and 10 % of the observations
 TYPES = ("bugfix", "feature", "refactor", "change", "discovery", "decision")
@@ -200,6 +201,8 @@ def measure(paths: Paths, total: int, rounds: int) -> dict[str, float]:
         search = partial(get, "/api/search")
         context = partial(get, "/api/context/inject", platformSource="claude-code")
         page = partial(get, "/api/observations", limit=20)
+        deep = min(DEPTH, total * 9 // 10)
+        after = json.loads(page(offset=deep))["next"]
         asks: dict[str, Callable[[], bytes]] = {
             "search_common_cpu_ms": partial(search, query=COMMON),
             "search_two_words_cpu_ms": partial(search, query=f"{COMMON} {SECOND}"),
@@ -207,7 +210,8 @@ def measure(paths: Paths, total: int, rounds: int) -> dict[str, float]:
             "search_question_cpu_ms": partial(search, query="why does the retry of a timeout fail"),
             "search_nothing_cpu_ms": partial(search, query="zebrafish"),
             "context_cpu_ms": partial(context, project="project-3"),
-            "page_deep_cpu_ms": partial(page, offset=total * 9 // 10),
+            "page_deep_cpu_ms": partial(page, offset=deep),
+            "page_deep_key_cpu_ms": partial(page, before=after),
             "page_first_cpu_ms": partial(page, offset=0),
             "timeline_cpu_ms": partial(get, "/api/timeline", anchor=total // 2),
         }  # fmt: skip
