@@ -434,6 +434,21 @@ NAMES = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
+def test_pipes_at_our_names_hold_nobody_up(place: Home, names: tuple[str, ...]) -> None:
+    """Nothing is waited for; the host gets its answer, `mem` says what it can't use."""
+    place.install()
+    for name in names:
+        (place.paths.data / name).unlink(missing_ok=True)
+        os.mkfifo(place.paths.data / name)
+    begun = time.monotonic()
+    assert place.prompt("first").returncode == 0
+    assert "Traceback" not in place.mem("start").stderr
+    assert place.prompt("second").returncode == 0
+    assert "Traceback" not in place.mem("status").stderr
+    assert time.monotonic() - begun < 25
+
+
 @pytest.mark.parametrize("kind", ["file", "folder", "nothing"])
 @pytest.mark.parametrize("names", NAMES, ids=lambda names: names[0])
 def test_links_at_our_names_are_not_written_through(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STALE_HEARTBEAT_S = 120
 LOOK_EVERY_S = 0.02
-NEW = _os.O_WRONLY | _os.O_CREAT | _os.O_NOFOLLOW | _os.O_CLOEXEC
+NEW = _os.O_WRONLY | _os.O_CREAT | _os.O_NOFOLLOW | _os.O_CLOEXEC | _os.O_NONBLOCK
 
 
 def take(call: Call, fault: Exception, exchange: Exchange, load: Load) -> Reply:

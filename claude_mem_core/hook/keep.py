@@ -114,7 +114,7 @@ def count_lost(data: str) -> None:
     try:
         file = _os.open(
             data + "/lost.count",
-            _os.O_RDWR | _os.O_CREAT | _os.O_NOFOLLOW | _os.O_CLOEXEC,
+            _os.O_RDWR | _os.O_CREAT | _os.O_NOFOLLOW | _os.O_CLOEXEC | _os.O_NONBLOCK,
             0o600,
         )
     except OSError:

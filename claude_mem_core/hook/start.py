@@ -8,7 +8,7 @@ from time import time_ns
 
 AGAIN_S = 10  # after a start that went well
 FAILED_S = 60
-OPEN = _os.O_RDWR | _os.O_NOFOLLOW | _os.O_CLOEXEC
+OPEN = _os.O_RDWR | _os.O_NOFOLLOW | _os.O_CLOEXEC | _os.O_NONBLOCK
 
 
 class Start:
@@ -25,6 +25,7 @@ class Start:
     def begin(self) -> int:
         """Start the worker unless that was just tried; the child's id, else 0."""
         try:
+            _clear(self._path)
             file = _os.open(self._path, OPEN | _os.O_CREAT, 0o600)
         except OSError:
             return 0  # what can't be noted is not tried: it would be tried by every hook
@@ -90,6 +91,15 @@ def _parsed(raw: bytes) -> tuple[float, int, str]:
         return 0.0, 0, ""
 
 
+def _clear(path: str) -> None:
+    """Make room for a plain file; a pipe that stands there would be waited for."""
+    try:
+        if _os.lstat(path).st_mode & 0o170000 != 0o100000:
+            _os.unlink(path)
+    except OSError:
+        return
+
+
 def _is_alive(pid: int) -> bool:
     try:
         _os.kill(pid, 0)
@@ -107,6 +117,7 @@ def spawn(data: str) -> int:
         OSError: there is no record, or the program can't be started.
     """
     argv, env = recorded(data)
+    _clear(data + "/worker.err")
     _os.chdir(data)
     _close_for_child()
     log = _os.O_WRONLY | _os.O_CREAT | _os.O_TRUNC | _os.O_NOFOLLOW

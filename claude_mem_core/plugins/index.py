@@ -25,6 +25,7 @@ from claude_mem_core.plugins.entry import OWN, Entry, Found, Package
 
 FORMAT = 1
 VIEWS = 4
+READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 LIMIT = 4_000_000
 # A folder that changed this short a time ago may be in the middle of an install.
 SETTLED_NS = 2_000_000_000
@@ -111,7 +112,7 @@ def _settled(key: list[list[Any]]) -> bool:
 def load_cache(cache: Path) -> dict[str, Any]:
     """The cache file's content; empty when it is missing, damaged or not ours."""
     try:
-        handle = os.open(cache, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
+        handle = os.open(cache, READ)
     except OSError:
         return {}
     with os.fdopen(handle, "rb") as file:
@@ -122,9 +123,9 @@ def load_cache(cache: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _ours(info: os.stat_result) -> bool:
+def _ours(info: os.stat_result, kind: int = stat.S_IFREG) -> bool:
     """The file names modules to import, so nobody else may have written it."""
-    if not stat.S_ISREG(info.st_mode):
+    if stat.S_IFMT(info.st_mode) != kind:
         return False
     if not hasattr(os, "geteuid"):
         return True
@@ -132,11 +133,14 @@ def _ours(info: os.stat_result) -> bool:
 
 
 def save_cache(cache: Path, value: dict[str, Any]) -> bool:
-    """Write the cache file whole or not at all; false when the disk refuses."""
+    """Write the cache file whole or not at all; false when the disk refuses, or when the
+    folder is not ours alone."""
     draft = cache.with_name(f"{cache.name}.{os.getpid()}-{time.time_ns()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
     try:
         cache.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _ours(os.stat(cache.parent), stat.S_IFDIR):
+            return False
         with os.fdopen(os.open(draft, flags, 0o600), "w") as file:
             json.dump(value, file)
         os.replace(draft, cache)

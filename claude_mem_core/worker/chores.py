@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import claude_mem_core
 from claude_mem_core import edge, redactor
+from claude_mem_core.clean import skip_pattern
 from claude_mem_core.errors import MemError, StoreError
 from claude_mem_core.files import write_private
 from claude_mem_core.store import queue
@@ -77,6 +78,7 @@ def _follow(state: WorkerState, services: Services, known: tuple[int, int]) -> t
     rules = edge.follow(state.paths, services.registry, settings, services.fence_id)
     state.note("rules", rules)
     state.note("redaction", "; ".join(redactor.faults()) or None)
+    state.note("skip pattern", "; ".join(skip_pattern.faults()) or None)
     show_port(state)
     now = _stamp()
     if now != known and settings["CLAUDE_MEM_WORKER_AUTOSTART"]:

@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from claude_mem_core.paths import Paths
+from claude_mem_core.worker.identity import small_file
 from claude_mem_core.worker.state import WorkerState
 
 EVERY_S = 5.0
@@ -44,10 +45,10 @@ def beat(state: WorkerState) -> None:
 def last(paths: Paths) -> Beat | None:
     """The newest heartbeat; None when there is no readable one."""
     try:
-        value: Any = json.loads(paths.heartbeat.read_bytes()[:4096])
+        value: Any = json.loads(small_file(paths.heartbeat))
         age = time.time_ns() // 1_000_000 - int(value["at_ms"])
         return Beat(int(value["pid"]), age, float(value["waiting_s"]), float(value["quiet_s"]))
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return None
 
 

@@ -54,15 +54,20 @@ def parse(data: bytes) -> Identity | None:
 
 def read(path: Path) -> Identity | None:
     """The process named in a file; links are not followed, devices not opened."""
+    return parse(small_file(path))
+
+
+def small_file(path: Path) -> bytes:
+    """The beginning of one of our small files; nothing for anything else that is there."""
     flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         fd = os.open(path, flags)
         try:
-            return parse(os.read(fd, MOST_BYTES))
+            return os.read(fd, MOST_BYTES)
         finally:
             os.close(fd)
     except OSError:
-        return None
+        return b""
 
 
 def started_at(pid: int) -> str | None:

@@ -128,8 +128,8 @@ def note_failure(paths: Paths, text: str, at_ms: int) -> None:
 def last_failure(paths: Paths) -> dict[str, Any] | None:
     """The reason of the last start, if it failed and none went well since."""
     try:
-        value = json.loads(failure_file(paths).read_bytes())
-    except (OSError, ValueError):
+        value = json.loads(identity.small_file(failure_file(paths)))
+    except ValueError:
         return None
     return value if isinstance(value, dict) and isinstance(value.get("text"), str) else None
 

@@ -9,6 +9,7 @@ from claude_mem_core import __version__
 from claude_mem_core.errors import MemError
 from claude_mem_core.files import write_private
 from claude_mem_core.paths import Paths
+from claude_mem_core.worker.identity import small_file
 
 
 def _file(paths: Paths) -> Path:
@@ -22,7 +23,7 @@ def _pair(version: str, start_id: str) -> dict[str, str]:
 def failed_before(paths: Paths, version: str, start_id: str) -> bool:
     """Whether this very worker has refused to make room for this version before."""
     try:
-        return bool(json.loads(_file(paths).read_bytes()) == _pair(version, start_id))
+        return bool(json.loads(small_file(_file(paths))) == _pair(version, start_id))
     except (OSError, ValueError):
         return False
 
