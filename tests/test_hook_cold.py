@@ -218,6 +218,24 @@ def test_redaction_follows_the_rules(home: HookHome) -> None:
     assert home.body()["prompt"] == "keep this  and AKIAQ7ZFAKEKEY4TEST1 here"
 
 
+@pytest.mark.parametrize(
+    "prompt",
+    ["<private>all of it</private>", [{"type": "text", "text": "<private>all</private> "}]],
+)
+def test_a_wholly_private_prompt_says_so(home: HookHome, prompt: object) -> None:
+    """The worker has to know, since the rest of its turn is left out as well."""
+    home.run("UserPromptSubmit", {"session_id": "s-1", "prompt": prompt})
+    head, body = home.record()
+    assert head["dropped"] == "private"
+    assert b"all" not in body
+    assert json.loads(body)["session_id"] == "s-1"
+
+
+def test_an_empty_prompt_is_no_private_one(home: HookHome) -> None:
+    home.run("UserPromptSubmit", {"session_id": "s-1", "prompt": " "})
+    assert home.record()[0]["dropped"] is None
+
+
 def test_private_regions_go_even_when_redaction_is_off(home: HookHome) -> None:
     home.rules(redact=False)
     home.run("PostToolUse", PROMPT)

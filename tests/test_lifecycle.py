@@ -170,16 +170,19 @@ def test_status_counts_what_happened(made: Home) -> None:
     made.install()
     assert made.prompt("first").returncode == 0
     assert made.prompt("<private>no</private>", "s-2").returncode == 0
+    tool = {"session_id": "s-2", "cwd": "/srv/project", "tool_name": "Bash", "tool_use_id": "t"}
+    assert made.hook("PostToolUse", {**tool, "tool_input": {"command": "ls"}}).returncode == 0
     made.mem("start")
     from tests.worker_home import until
 
-    until(lambda: made.status().get("counters", {}).get("accepted") == 2)
+    until(lambda: made.status().get("counters", {}).get("accepted") == 3)
     found = made.status()
-    assert found["counters"]["skipped:private"] == 1
+    # Whether a hook met the worker or the spool: a private prompt hides its turn.
+    assert found["counters"]["skipped:private"] == 2
     assert "claude-code" in found["hosts"]
     text = made.mem("status").stdout
     assert "host      claude-code: last event" in text
-    assert "2 accepted, 1 skipped, 1 private" in text
+    assert "3 accepted, 2 skipped, 2 private" in text
 
 
 def test_doctor_names_a_cure_for_every_red_line(made: Home) -> None:

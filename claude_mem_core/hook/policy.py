@@ -47,12 +47,32 @@ def judge(call: Call, load: Load) -> tuple[str | None, bytes]:
         rules = read_rules(call.data)
         reason = refused(value, call, rules) or unfit(rules)
         if reason is None:
-            return None, encoded(cleaner(rules, load)(value))
+            clean = cleaner(rules, load)(value)
+            if not is_private(value, clean):
+                return None, encoded(clean)
+            reason = "private"  # the rest of its turn is to be left out as well
     except Unreadable:
         reason = "edge_policy_unreadable"
     except Exception:
         reason = "cleaning_failed"
     return reason, encoded(skeleton(value, load))
+
+
+def is_private(value: Any, clean: Any) -> bool:
+    """Whether cleaning has left nothing of what the user typed."""
+    if not isinstance(value, dict) or not isinstance(clean, dict):
+        return False
+    before, after = words(value.get("prompt")), words(clean.get("prompt"))
+    return bool(before.strip()) and not after.strip()
+
+
+def words(part: Any) -> str:
+    """The words of a prompt: a text, or the texts of its parts."""
+    if isinstance(part, dict):
+        return words(part.get("text"))
+    if isinstance(part, list):
+        return "".join(map(words, part))
+    return part if isinstance(part, str) else ""
 
 
 def decoded(raw: bytes) -> str:
