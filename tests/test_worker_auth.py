@@ -316,7 +316,7 @@ def test_a_code_opens_one_session_with_few_rights(live: LiveWorker) -> None:
     assert http(live, "POST", "/api/admin/open", {}, token=session)[0] == 403
     for key, value in [("CLAUDE_MEM_WORKER_PORT", 40000), ("CLAUDE_MEM_PROVIDER", "x")]:
         status, _, body = http(live, "POST", "/api/settings", {key: value}, token=session)
-        assert status == 400
+        assert status == 403
         assert "machine" in json.loads(body)["error"]
     change = {"CLAUDE_MEM_CONTEXT_OBSERVATIONS": 42}
     assert http(live, "POST", "/api/settings", change, token=session)[0] == 200

@@ -17,6 +17,7 @@ MEANING = {
     401: "no proof: the install token, or a session of `mem open`, is needed",
     403: "a request of another page, or a session that may not do this",
     404: "there is no such record",
+    408: "the body did not come in time",
     413: "the body is too large",
     415: "the body is not declared as JSON",
     421: "the Host header names another server",

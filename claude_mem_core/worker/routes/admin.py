@@ -8,6 +8,7 @@ import attrs
 
 from claude_mem_core.worker import report
 from claude_mem_core.worker.spec import (
+    ERROR,
     OBJECT,
     Call,
     Endpoint,
@@ -81,7 +82,7 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/session", session, "Trade a one-time code for a session token",
         body=record({"code": string(longest=200, shortest=1)}, "code"),
-        answers={200: record({"token": {"type": "string"}}, "token")},
+        answers={200: record({"token": {"type": "string"}}, "token"), 408: ERROR},
         right=Right.NONE, area="viewer",
     ),
 )

@@ -30,7 +30,8 @@ async def change(call: Call) -> object:
     faults = validate_update(call.body, source.declared, machine=machine)
     if faults:
         text = "; ".join(f"{key[:80]} {fault}" for key, fault in faults.items())
-        return Reply({"error": text, "faults": faults}, 400)
+        forbidden = faults != validate_update(call.body, source.declared)
+        return Reply({"error": text, "faults": faults}, 403 if forbidden else 400)
     source.update(update_texts(call.body, source.declared))
     return {"success": True}
 
