@@ -157,6 +157,7 @@ def _settled(state: WorkerState, services: Services) -> None:
     if not state.foreground:
         _leave_terminal()
     state.note("hook", edge.began(state.paths))
+    sweep_folders(state.paths.data)
     for outcome in services.registry.call("mem_started", settings=services.settings.current()):
         if outcome.error is not None:
             log.warning("plugin %s: %s", outcome.plugin, type(outcome.error).__name__)

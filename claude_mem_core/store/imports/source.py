@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ import apsw
 
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.files import open_regular
+from claude_mem_core.files.workfolder import work_folder
 from claude_mem_core.store import fetch
 from claude_mem_core.store.identity import APPLICATION_ID, MAGIC
 
@@ -125,23 +125,21 @@ def opened(path: Path, work: Path) -> Iterator[Source]:
     Raises:
         InvalidInput: it is no database, not of another program, or can't be read.
     """
-    folder = Path(tempfile.mkdtemp(prefix=".import-", dir=work))
     try:
-        copy = folder / "copy.db"
-        _copy(path, copy)
-        conn = _connected(copy)
-        try:
-            _not_ours(conn, path)
-            yield Source(conn, path)
-        finally:
-            conn.close(True)
+        with work_folder(work) as folder:
+            copy = folder / "copy.db"
+            _copy(path, copy)
+            conn = _connected(copy)
+            try:
+                _not_ours(conn, path)
+                yield Source(conn, path)
+            finally:
+                conn.close(True)
     except apsw.CorruptError as error:
         raise InvalidInput(DAMAGED.format(path=path)) from error
     except apsw.Error as error:
         text = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise InvalidInput(f"{path} can't be read as a database: {text}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _not_ours(conn: apsw.Connection, path: Path) -> None:
