@@ -17,6 +17,7 @@ import attrs
 
 from claude_mem_core import edge
 from claude_mem_core.errors import MemError, WorkerError
+from claude_mem_core.files.workfolder import sweep_folders
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.services import Services, open_services
 from claude_mem_core.worker import chores, hardening, logs, notice, tcp
