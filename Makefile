@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 QUICK := not slow and not real_host and not root
-SUITE := $(BIN)/python tools/suite.py
+PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .PHONY: help dev demo test check lint format bench docs reference
 
@@ -18,11 +18,11 @@ demo: dev ## a recorded session through the real hook, and what the next one is 
 
 test: dev lint ## everything, then the quick tests on every other Python there is
 	$(BIN)/python tools/debian.py
-	$(SUITE)
+	$(PYTEST)
 	$(BIN)/python tools/pythons.py -m "$(QUICK)"
 
 check: dev ## the quick tests
-	$(SUITE) -q -m "$(QUICK)"
+	$(PYTEST) -q -m "$(QUICK)"
 
 lint: dev ## style, types, import contracts
 	$(BIN)/ruff check .

@@ -30,11 +30,10 @@ def test_exam_is_passed(folder: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(300)
 def test_exam_is_passed_through_hook_worker_and_store() -> None:
     done = subprocess.run(
         [sys.executable, "bench/exam.py", str(OPEN), "--json"], cwd=EXAM.parent.parent,
-        capture_output=True, text=True, timeout=280, check=True,
+        capture_output=True, text=True, timeout=110, check=True,
     )  # fmt: skip
     figures = json.loads(done.stdout)
     assert figures["core"] >= 0.92

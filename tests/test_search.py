@@ -400,7 +400,6 @@ def test_no_query_makes_an_error(shared: Filled, **query: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
 @settings(max_examples=4_000, deadline=None, suppress_health_check=list(HealthCheck))
 @ANY_QUERY
 def test_no_query_of_thousands_makes_an_error(shared: Filled, **query: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tools import contracts, debian, dev, pythons, suite
+from tools import contracts, debian, dev, pythons
 
 ROOT = Path(__file__).parent.parent
 
@@ -246,22 +246,3 @@ def test_without_the_right_to_install_the_command_is_named(
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert debian.main() == 1
     assert "apt-get install --yes --no-install-recommends a-package" in capsys.readouterr().out
-
-
-# tools/suite.py --------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("codes", "final"),
-    [([0], 0), ([1, 0], 0), ([1, 1], 1), ([2], 2), ([3], 3), ([5], 5), ([1, 5], 5)],
-)
-def test_only_failed_tests_are_run_again(codes: list[int], final: int) -> None:
-    calls: list[list[str]] = []
-
-    def run(argv: list[str]) -> int:
-        calls.append(argv)
-        return codes[len(calls) - 1]
-
-    assert suite.suite("python", ["-q"], run) == final
-    assert len(calls) == len(codes)
-    assert ["--last-failed" in argv for argv in calls] == [False, True][: len(codes)]

@@ -18,10 +18,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tools.suite import suite
-
 OLDEST = (3, 11)
 ASK = "import sys; print(*sys.version_info[:2])"
 
@@ -70,8 +66,9 @@ def run(version: tuple[int, int], python: str, arguments: list[str]) -> int:
     code = subprocess.run(make, check=False).returncode
     if code:
         return code
-    os.chdir(ROOT)
-    return suite(str(venv / "bin" / "python"), ["-q", *arguments])
+    pytest = [str(venv / "bin" / "python"), "-m", "pytest", "-n", "2", "--dist", "loadfile"]
+    quiet = ["-q", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run([*pytest, *quiet], cwd=ROOT, check=False).returncode
 
 
 def main() -> int:
