@@ -180,3 +180,11 @@ def test_odd_text_is_kept_as_far_as_it_can_be(live: LiveWorker, session: str) ->
         live, "/api/sessions/observations", contentSessionId=session, tool_name=odd,
         tool_input={odd: odd}, tool_response=[odd], tool_use_id=odd + session,
     )  # fmt: skip
+    rows = live.ask("GET", "/api/tool-uses?limit=100").json["toolUses"]
+    (row,) = [row for row in rows if row["content_session_id"] == session]
+    for field in ("tool_name", "tool_input", "tool_response", "tool_use_id"):
+        kept = json.dumps(row[field])
+        assert " ok " in kept
+        assert "\U0001f600" in json.loads(kept)
+        assert "\\u0000" not in kept
+        assert "\\ud800" not in kept
