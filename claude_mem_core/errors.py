@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 
 class MemError(Exception):
     """Base of every error the core raises on purpose; `mem` prints it and exits 1."""
@@ -71,3 +73,43 @@ class InvalidInput(MemError):
 
 class NotFound(MemError):
     """What was asked for by id is not in the store."""
+
+
+class Failure(StrEnum):
+    """Why a provider gave no usable reply: one set of words for all vendors."""
+
+    RATE_LIMIT = "rate-limit"  # too many requests just now; wait as long as told
+    QUOTA = "quota"  # the plan or budget is spent until it is renewed
+    KEY_REFUSED = "key-refused"  # missing, wrong, revoked or logged out
+    PAYMENT = "payment"  # the account must be topped up
+    OVERLOAD = "overload"  # the service is up and too busy
+    OUTAGE = "outage"  # it is down, or can't be reached
+    TIMEOUT = "timeout"  # no answer in time, or a stream that went quiet
+    TOO_LONG = "too-long"  # the conversation does not fit the model
+    MODEL = "model"  # no such model, or not for this account
+    REGION = "region"  # not offered where the user is
+    BAD_REQUEST = "bad-request"  # refused as malformed; asking again won't help
+    UNUSABLE = "unusable"  # an answer that is none: empty, cut off, no text
+
+
+class ProviderError(MemError):
+    """A provider gave no usable reply. Every provider raises this and nothing else.
+
+    Attributes:
+        failure: what kind of failure it is.
+        retry_after_s: seconds after which the service said to ask again, if it did.
+        provider: its name, filled by the core when the provider leaves it empty.
+    """
+
+    def __init__(
+        self,
+        failure: Failure,
+        text: str,
+        *,
+        retry_after_s: float | None = None,
+        provider: str = "",
+    ) -> None:
+        super().__init__(text)
+        self.failure = failure
+        self.retry_after_s = retry_after_s
+        self.provider = provider
