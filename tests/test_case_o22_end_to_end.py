@@ -235,6 +235,7 @@ def test_o22_a_read_only_directory() -> None:
             assert "Traceback" not in made.mem("status").stderr
         finally:
             subprocess.run(["umount", data], check=True)
+        a_minute_passes(made.paths)
         hooks.tool(99)
         until(lambda: tool_uses(made.paths) == 1, 30)
         sound(made)

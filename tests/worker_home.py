@@ -17,6 +17,7 @@ import attrs
 from claude_mem_core.cli.client import WorkerClient
 from claude_mem_core.cli.commands.status import state
 from claude_mem_core.edge import install_hook
+from claude_mem_core.errors import WorkerError
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
 from claude_mem_core.testing.worker import data_dir
@@ -87,11 +88,18 @@ def home() -> Iterator[Home]:
 
 
 def until(what: Callable[[], object], seconds: float = 15.0) -> None:
-    """Wait for something that other processes do."""
+    """Wait for something that other processes do; a worker may still be on its way up."""
     end = time.monotonic() + seconds
-    while not what():
+    while not _holds(what):
         assert time.monotonic() < end, "it did not happen"
         time.sleep(0.02)
+
+
+def _holds(what: Callable[[], object]) -> bool:
+    try:
+        return bool(what())
+    except WorkerError:
+        return False
 
 
 def workers_of(paths: Paths) -> list[int]:

@@ -46,11 +46,16 @@ def start(paths: Paths, *, tcp: bool = False, port: int = 0) -> Started:
     if health is None:
         _may_start(paths)
         health = _launch(paths, Options(data_dir=paths.data, tcp=tcp, port=port))
-        return Started(health, fresh=True)
-    if tcp or port:
+        return Started(_opened(paths, health, tcp=tcp or bool(port)), fresh=True)
+    return Started(_opened(paths, health, tcp=tcp or bool(port)), fresh=False, note=note)
+
+
+def _opened(paths: Paths, health: dict[str, Any], *, tcp: bool) -> dict[str, Any]:
+    """The health with a TCP port, if wished; a hook's worker that won the race has none."""
+    if tcp and not health.get("port"):
         opened = WorkerClient(paths).post("/api/admin/open", {"code": False})
-        health = {**health, "port": opened["port"]}
-    return Started(health, fresh=False, note=note)
+        return {**health, "port": opened["port"]}
+    return health
 
 
 def _present(paths: Paths) -> dict[str, Any] | None:

@@ -14,6 +14,7 @@ from uvicorn.protocols.http.httptools_impl import (  # noqa: TID253 - the runnin
     RequestResponseCycle,
 )
 
+from claude_mem_core.worker.linger import Lingering
 from claude_mem_core.worker.replies import BAD_REQUEST
 from claude_mem_core.worker.sockets import is_ours
 
@@ -61,7 +62,8 @@ class Protocol(HttpToolsProtocol):
         if not (is_ours(connection) if self.local else self._has_room()):
             transport.abort()
             return
-        super().connection_made(transport)
+        self._lingering = Lingering(transport)
+        super().connection_made(self._lingering)  # type: ignore[arg-type]
         self.app_state = {"local": self.local}
         if not self.local:
             self.front.tcp_connections += 1
@@ -76,10 +78,11 @@ class Protocol(HttpToolsProtocol):
         if not self.local:
             self.front.tcp_connections -= 1
             self._head_done()
+        self._lingering.lost()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self.transport is None:
+        if self.transport is None or self._lingering.discard(data):
             return
         if self._head_timer is not None and self._too_long(data):
             self.send_400_response("request head too large")
@@ -94,6 +97,7 @@ class Protocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._lingering.is_sending = True
         if not self.local:
             self._await_head()
 
@@ -102,6 +106,10 @@ class Protocol(HttpToolsProtocol):
         self.scope["state"]["target"] = self.url
         super().on_headers_complete()
         self.scope["state"]["cycle"] = self.cycle
+
+    def on_message_complete(self) -> None:
+        self._lingering.is_sending = False
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """Who is refused before his body was read shall not go on sending it."""

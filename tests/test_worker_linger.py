@@ -1,0 +1,64 @@
+"""Who is refused in the middle of his request still gets the whole answer."""
+
+from __future__ import annotations
+
+import select
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from claude_mem_core.testing.worker import LiveWorker, running
+from claude_mem_core.worker.linger import LINGER_BYTES
+
+PART = b"x" * 65_536
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[LiveWorker]:
+    with running(tcp=True) as worker:
+        yield worker
+
+
+def begin(live: LiveWorker, head: bytes) -> socket.socket:
+    """A connection on which the head was sent and the answer has come."""
+    link = socket.create_connection(("127.0.0.1", live.port), timeout=20)
+    link.sendall(head)
+    assert select.select([link], [], [], 20)[0]
+    return link
+
+
+def everything(link: socket.socket) -> bytes:
+    got = b""
+    while part := link.recv(65_536):
+        got += part
+    return got
+
+
+HEAD = b"POST /api/memory/save HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: %d\r\n\r\n"
+
+
+@pytest.mark.parametrize("head", [HEAD, HEAD.replace(b"POST", b"DANCE")], ids=["401", "400"])
+def test_a_refused_sender_reads_the_answer(live: LiveWorker, head: bytes) -> None:
+    with begin(live, head % (live.port, 16 * len(PART))) as link:
+        for _ in range(16):
+            link.sendall(PART)  # a reset connection would raise here
+        answer = everything(link)
+    assert answer.split()[1] in {b"400", b"401"}
+    assert answer.endswith(b"}")
+
+
+def test_nobody_may_send_for_ever(live: LiveWorker) -> None:
+    with begin(live, HEAD % (live.port, 64 * LINGER_BYTES)) as link, pytest.raises(OSError):
+        for _ in range(64 * LINGER_BYTES // len(PART)):
+            link.sendall(PART)
+
+
+def test_nobody_may_wait_for_ever(live: LiveWorker) -> None:
+    with begin(live, HEAD % (live.port, 100)) as link:
+        assert everything(link).endswith(b"}")
+        link.settimeout(20)
+        with pytest.raises(OSError):
+            while True:  # one byte at a time, until our patience is over
+                link.sendall(b"x")
+                select.select([], [], [], 0.05)
