@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from claude_mem_core.edge.install import (
+        bridge_argv,
         ensure_hook,
         hook_argv,
         hook_faults,
@@ -24,6 +25,7 @@ __all__ = [
     "EdgePolicy",
     "EdgeRedactor",
     "began",
+    "bridge_argv",
     "confirm_start",
     "ensure_hook",
     "follow",
@@ -40,6 +42,7 @@ __all__ = [
 
 _HOMES = {
     "install": (
+        "bridge_argv",
         "ensure_hook",
         "hook_argv",
         "hook_faults",

@@ -36,6 +36,11 @@ def hook_argv(paths: Paths, python: str | None = None) -> list[str]:
     return [python or sys.executable, *present.argv(str(paths.data))[1:]]
 
 
+def bridge_argv(paths: Paths) -> list[str]:
+    """How the MCP server is started, without the name of the client. Touches nothing."""
+    return present.bridge_argv(str(paths.data))
+
+
 def install_hook(
     paths: Paths,
     python: str | None = None,

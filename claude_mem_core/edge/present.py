@@ -19,6 +19,7 @@ BOOT = (
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The files of the hook that lie beside launch.py, and where their sources are.
 FILES = {
+    "bridge": "hook",
     "client": "hook",
     "cold": "hook",
     "keep": "hook",
@@ -61,3 +62,8 @@ def is_current(data: str) -> bool:
 def argv(data: str) -> list[str]:
     """How a hook is started, without host and event."""
     return [sys.executable, *FLAGS, "-c", BOOT, os.path.join(data, "hook", "launch.py")]
+
+
+def bridge_argv(data: str) -> list[str]:
+    """How the MCP server is started, without the name of the client."""
+    return [sys.executable, *FLAGS, "-c", BOOT, os.path.join(data, "hook", "bridge.py")]

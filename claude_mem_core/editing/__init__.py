@@ -5,25 +5,48 @@ order mark. Public for plugins that install into a host:
 
 * `read_config` reads a file safely; `decode` and `encode` keep its byte order mark;
 * `Json` finds places in JSON with comments and changes only those;
+* `HookGroups` keeps our hooks in JSON of the nested form, `JsonHooksInstaller` is a whole
+  installer for hosts of that form that start hooks through a shell;
+* `JsonServers` keeps our MCP server in a JSON file;
 * `TomlBlock` keeps one marked block in a TOML file;
+* `OwnFile` is a file of ours in a host's folder;
+* `shell_words` words a command for a shell, `starts_us` knows one of ours again;
 * `restored` takes an edit back, to the byte where nobody else wrote meanwhile.
 """
 
 from __future__ import annotations
 
+from claude_mem_core.editing.commands import LAUNCH_MARK, shell_words, starts_us
 from claude_mem_core.editing.files import CONFIG_BYTES, read_config
+from claude_mem_core.editing.hookgroups import HookGroups
 from claude_mem_core.editing.jsonedit import Json
+from claude_mem_core.editing.jsonhooks import (
+    JsonHooksInstaller,
+    changed,
+    home_folder,
+    only_user,
+    opened,
+    readable,
+)
 from claude_mem_core.editing.jsontext import Node
+from claude_mem_core.editing.ownfile import OwnFile
 from claude_mem_core.editing.restore import Before, earlier, restored
+from claude_mem_core.editing.servers import JsonServers
 from claude_mem_core.editing.text import decode, encode
 from claude_mem_core.editing.tomlblock import TomlBlock
 
 __all__ = [
     "CONFIG_BYTES",
+    "LAUNCH_MARK",
     "Before",
+    "HookGroups",
     "Json",
+    "JsonHooksInstaller",
+    "JsonServers",
     "Node",
+    "OwnFile",
     "TomlBlock",
+    "changed",
     "decode",
     "earlier",
     "encode",

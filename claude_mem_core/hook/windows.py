@@ -89,6 +89,26 @@ def exchange(call: Call, seconds: float) -> Reply:
         return _answer(call, link)
 
 
+def ask(data: str, target: str, body: bytes, seconds: float) -> tuple[int, bytes]:
+    """Status and body of the answer to one POST with a JSON body.
+
+    Raises:
+        OSError: no worker of ours answers in time.
+    """
+    port, token = int(_file(data, ".worker.port")), _file(data, "token")
+    end = time.monotonic() + seconds
+    proof = _proof(token, _proved(port, token, end), body, target)
+    head = (
+        f"POST {target} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+    )
+    with _link(port, end) as link:
+        link.sendall(head.encode("ascii") + proof + b"\r\n" + body)
+        answer = HTTPResponse(link)
+        answer.begin()
+        return answer.status, answer.read()
+
+
 def _request(call: Call, port: int, proof: bytes) -> bytes:
     env = ";".join(f"{name}={quote(value)}" for name, value in call.env.items())
     lines = [
@@ -141,10 +161,10 @@ def _proved(port: int, token: str, end: float) -> str:
     return start_id
 
 
-def _proof(token: str, start_id: str, body: bytes) -> bytes:
+def _proof(token: str, start_id: str, body: bytes, target: str = "/hook") -> bytes:
     nonce = f"{int(time.time())}-{os.urandom(16).hex()}"
     digest = sha256(body).hexdigest()
-    mac = _mac(token, "cli", nonce, start_id, "POST", "/hook", digest)
+    mac = _mac(token, "cli", nonce, start_id, "POST", target, digest)
     return f"Authorization: Mem r={nonce}, b={digest}, m={mac}\r\n".encode()
 
 
