@@ -55,7 +55,14 @@ def delete(conn: apsw.Connection, kind: DocKind, number: int) -> None:
     if kind is DocKind.PROMPT:
         _prompt(conn, number)
     else:
-        _memory(conn, kind.value, number, _lonely(conn, kind, number))
+        detach(conn, kind.value, number, _lonely(conn, kind, number))
+        _corrections(conn, kind.value, number)
+    conn.execute(f"DELETE FROM {TABLES[kind]} WHERE id = ?", (number,))
+
+
+def give_way(conn: apsw.Connection, kind: DocKind, number: int) -> None:
+    """Delete a memory for which a better one comes; what it was made from stays."""
+    detach(conn, kind.value, number, ())
     conn.execute(f"DELETE FROM {TABLES[kind]} WHERE id = ?", (number,))
 
 
@@ -68,8 +75,8 @@ def delete_session(conn: apsw.Connection, session_db_id: int, now: int) -> None:
     if fetch.row(conn, "SELECT 1 FROM sdk_sessions WHERE id = ?", session_db_id) is None:
         raise NotFound(f"Session #{session_db_id} not found")
     for kind, number in fetch.rows(conn, MEMORIES, session_db_id):
-        _memory(conn, kind, number, ())
-    for table in ("tool_uses", "context_given"):
+        detach(conn, kind, number, ())
+    for table in ("tool_uses", "context_given", "corrections"):
         conn.execute(f"DELETE FROM {table} WHERE session_db_id = ?", (session_db_id,))
     events = "SELECT count(*) FROM events WHERE session_db_id = ?"
     counters.add(conn, "removed", now, int(fetch.value(conn, events, session_db_id)))
@@ -84,8 +91,10 @@ def _lonely(conn: apsw.Connection, kind: DocKind, number: int) -> list[int]:
     return [row[0] for row in fetch.rows(conn, LONELY, kind.value, number)]
 
 
-def _memory(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int]) -> None:
+def detach(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int]) -> None:
+    """Cut a memory's ties; the events `lonely`, which nothing else rests on, are emptied."""
     values = (kind, number)
+    conn.execute("DELETE FROM pins WHERE kind = ? AND record_id = ?", values)
     conn.execute("DELETE FROM evidence WHERE kind = ? AND memory_id = ?", values)
     conn.execute("DELETE FROM memory_files WHERE kind = ? AND memory_id = ?", values)
     table = "observations" if kind == "observation" else "session_summaries"
@@ -93,7 +102,18 @@ def _memory(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int]
     if kind == "observation":
         sql = "UPDATE tool_uses SET observation_id = NULL WHERE observation_id = ?"
         conn.execute(sql, (number,))
-    for event_id in lonely:
+    empty_events(conn, lonely)
+
+
+def _corrections(conn: apsw.Connection, kind: str, number: int) -> None:
+    """Earlier words of a memory are words of it."""
+    values = (kind, number)
+    conn.execute("DELETE FROM corrections WHERE kind = ? AND record_id = ?", values)
+
+
+def empty_events(conn: apsw.Connection, events: Iterable[int]) -> None:
+    """Take the content out of events and their tool uses; the receipts stay."""
+    for event_id in events:
         conn.execute("DELETE FROM tool_uses WHERE event_id = ?", (event_id,))
         conn.execute(EMPTY, (event_id,))
 

@@ -9,9 +9,9 @@ import apsw
 import attrs
 
 from claude_mem_core.errors import NotFound
-from claude_mem_core.store import counters, fetch, rows, sessions, text
+from claude_mem_core.store import counters, fetch, queue, rows, sessions, text
 from claude_mem_core.store.draft import Made, evidence_of, keep_observation, keep_summary
-from claude_mem_core.store.forget import delete, delete_session
+from claude_mem_core.store.forget import delete, delete_session, give_way
 from claude_mem_core.store.projects import ProjectRef
 from claude_mem_core.store.queue import Work
 from claude_mem_core.store.sessions import Session
@@ -27,7 +27,7 @@ from claude_mem_core.types import (
 )
 
 __all__ = [
-    "Kept", "delete", "delete_session", "keep", "observation", "observations",
+    "Kept", "delete", "delete_session", "keep", "keep_meanwhile", "observation", "observations",
     "of_session", "prompt", "prompts", "save_manual", "session", "summaries", "summary",
 ]  # fmt: skip
 
@@ -47,6 +47,15 @@ SUPERSEDE_PARTS = """
   WHERE session_db_id = ?2 AND coalesce(prompt_number, 0) = ?3 AND superseded_by IS NULL
     AND id NOT IN (SELECT value FROM json_each(?4))
     AND json_valid(metadata) AND json_extract(metadata, '$.partial')
+"""
+# What rules made of a turn until a model has seen it.
+MEANWHILE = """
+  SELECT id FROM observations WHERE session_db_id = ? AND coalesce(prompt_number, 0) = ?
+    AND json_valid(metadata) AND json_extract(metadata, '$.meanwhile')
+"""
+MEANWHILE_SUMMARY = """
+  SELECT id FROM session_summaries WHERE session_db_id = ? AND coalesce(prompt_number, 0) = ?
+    AND generated_by_model = 'builtin'
 """
 SKIP = """
   UPDATE events SET state = 'skipped', reason = ?, payload = NULL, cwd = NULL
@@ -88,8 +97,42 @@ def keep(
     if work is not None and not _confirmed(conn, work):
         return Kept(lost=True)
     about = session(conn, session_db_id)
+    if work is not None and work.deferred:
+        _meanwhile_gives_way(conn, work, observed)
     number = work.prompt_number if work else None
     all_events = work.event_ids if work else ()
+    made = _made(conn, about, observed, number, all_events, now)
+    _receipts(conn, session_db_id, all_events, observed.skipped, now)
+    return made
+
+
+def keep_meanwhile(
+    conn: apsw.Connection, work: Work, session_db_id: int, observed: Observed, reason: str | None,
+    now: int,
+) -> Kept:  # fmt: skip
+    """Keep what rules made of `work` until a model takes it; the work waits for that.
+
+    Raises:
+        NotFound: the session is gone.
+    """
+    about = session(conn, session_db_id)
+    _meanwhile_gives_way(conn, work, observed)
+    drafts = tuple(
+        attrs.evolve(draft, metadata={**draft.metadata, "meanwhile": True})
+        for draft in observed.observations
+    )
+    kept = _made(
+        conn, about, attrs.evolve(observed, observations=drafts), work.prompt_number,
+        work.event_ids, now,
+    )  # fmt: skip
+    queue.defer(conn, work, reason)
+    return kept
+
+
+def _made(
+    conn: apsw.Connection, about: Session, observed: Observed, number: int | None,
+    all_events: Sequence[int], now: int,
+) -> Kept:  # fmt: skip
     made = [
         keep_observation(conn, _at_home(conn, draft, about, number, all_events, now))
         for draft in observed.observations
@@ -99,7 +142,6 @@ def keep(
     if observed.summary is not None:
         source = evidence_of(conn, about, observed.summary.events or all_events)
         summary_id = keep_summary(conn, about, observed.summary, source, number, now)
-    _receipts(conn, session_db_id, all_events, observed.skipped, now)
     return Kept(observations(conn, made), summary(conn, summary_id) if summary_id else None)
 
 
@@ -192,6 +234,16 @@ def _supersede_parts(
     """What was made of a part of the turn gives way to what was made of more of it."""
     if made and number is not None:
         conn.execute(SUPERSEDE_PARTS, (made[0], about.id, number, text.dumps(made)))
+
+
+def _meanwhile_gives_way(conn: apsw.Connection, work: Work, observed: Observed) -> None:
+    turn = (work.session_db_id, work.prompt_number)
+    for (number,) in fetch.rows(conn, MEANWHILE, *turn):
+        give_way(conn, DocKind.OBSERVATION, number)
+    if observed.summary is None:
+        return
+    for (number,) in fetch.rows(conn, MEANWHILE_SUMMARY, *turn):
+        give_way(conn, DocKind.SUMMARY, number)
 
 
 def _receipts(

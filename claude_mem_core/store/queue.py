@@ -23,27 +23,39 @@ from claude_mem_core.store.waiting import (
 )
 
 __all__ = [
-    "QueueStatus", "SessionStatus", "Work", "any_pending", "claim", "discard", "fail",
-    "items", "processed_since", "release_stale", "resume", "retry", "status",
+    "QueueStatus", "SessionStatus", "Work", "any_pending", "claim", "defer", "discard", "fail",
+    "items", "processed_since", "release_stale", "renew", "resume", "retry", "status",
 ]  # fmt: skip
 
 TRIES = 3
 PAUSE_MS = 5_000  # after the first failure; six times that after the second
+# `not_before` of what waits for a model: no time of a clock is as large.
+FOR_MODEL = 9_000_000_000_000_000
+# Parts of the queue, as bounds of `not_before`.
+FRESH, DEFERRED, ALL = (0, FOR_MODEL), (FOR_MODEL, FOR_MODEL + 1), (0, FOR_MODEL + 1)
 
 TURNS = """
   SELECT q.session_db_id, q.prompt_number, max(q.status),
     max(q.not_before_epoch), max(q.created_at_epoch), max(q.message_type),
     s.completed_at_epoch, s.prompt_counter
   FROM pending_messages q JOIN sdk_sessions s ON s.id = q.session_db_id
-  WHERE q.status IN ('pending', 'processing')
+  WHERE q.status IN ('pending', 'processing') AND q.not_before_epoch >= ?1
+    AND q.not_before_epoch < ?2
   GROUP BY q.session_db_id, q.prompt_number
   ORDER BY q.session_db_id, q.prompt_number
 """
 LEASE = """
-  UPDATE pending_messages SET status = 'processing', lease_until_epoch = ?,
-    started_processing_at_epoch = ?
-  WHERE session_db_id = ? AND prompt_number = ? AND status = 'pending'
-  RETURNING id, retry_count
+  UPDATE pending_messages SET status = 'processing', lease_until_epoch = ?1,
+    started_processing_at_epoch = ?2
+  WHERE session_db_id = ?3 AND prompt_number = ?4 AND status = 'pending'
+    AND not_before_epoch >= ?5 AND not_before_epoch < ?6
+  RETURNING id, retry_count, not_before_epoch
+"""
+RENEW = "UPDATE pending_messages SET lease_until_epoch = ? WHERE id = ? AND status = 'processing'"
+DEFER = """
+  UPDATE pending_messages SET status = 'pending', lease_until_epoch = NULL,
+    started_processing_at_epoch = NULL, not_before_epoch = ?1, error = ?2
+  WHERE id = ?3 AND status = 'processing'
 """
 HAS_SUMMARY = """
   SELECT 1 FROM session_summaries WHERE session_db_id = ? AND prompt_number = ?
@@ -79,6 +91,7 @@ class Work:
     Attributes:
         finished: the turn is over, so a summary is due.
         tries: how often it failed before.
+        deferred: what rules made of it is there already, until a model has seen it.
     """
 
     session_db_id: int
@@ -87,6 +100,7 @@ class Work:
     event_ids: tuple[int, ...]
     tries: int = 0
     finished: bool = True
+    deferred: bool = False
 
 
 @attrs.frozen
@@ -114,11 +128,11 @@ class Waiting:
 
     def held(self, now: int) -> bool:
         """It is being worked on, or pauses after a failure; so does its session."""
-        return self.highest != "pending" or self.not_before > now
+        return self.highest != "pending" or now < self.not_before < FOR_MODEL
 
     def ready(self, now: int, idle_ms: int, force: bool) -> bool:
         """Nothing more is to come, as far as one can know."""
-        return force or self.ended or self.left or self.newest_ms <= now - idle_ms
+        return force or self.not_before >= FOR_MODEL or self.ended or self.left or self.newest_ms <= now - idle_ms
 
 
 def any_pending(conn: apsw.Connection) -> bool:
@@ -127,17 +141,26 @@ def any_pending(conn: apsw.Connection) -> bool:
     return fetch.row(conn, sql) is not None
 
 
+def any_fresh(conn: apsw.Connection) -> bool:
+    """Whether anything waits that not even rules have looked at."""
+    sql = """SELECT 1 FROM pending_messages
+      WHERE status = 'pending' AND not_before_epoch < ? LIMIT 1"""
+    return fetch.row(conn, sql, FOR_MODEL) is not None
+
+
 def claim(
     conn: apsw.Connection, now: int, lease_ms: int, limit: int, idle_ms: int,
     *, force: bool = False, sessions: Iterable[int] | None = None,
+    part: tuple[int, int] = ALL,
 ) -> list[Work]:  # fmt: skip
     """Lease up to `limit` turns that are ready, oldest session first, in turn order.
 
     A turn is ready when the host said that it is over, a later prompt came, the session
     ended, or nothing came for `idle_ms`; with `force` always. A session of which a turn is
     being worked on, or pauses after a failure, is left alone: its turns stay in order.
+    `part` looks at what is new (FRESH) or at what waits for a model (DEFERRED) only.
     """
-    turns = [Waiting(*row) for row in fetch.rows(conn, TURNS)]
+    turns = [Waiting(*row) for row in fetch.rows(conn, TURNS, *part)]
     held = {turn.session_db_id for turn in turns if turn.held(now)}
     wanted = None if sessions is None else set(sessions)
     ready = [
@@ -147,7 +170,17 @@ def claim(
         and (wanted is None or turn.session_db_id in wanted)
         and turn.ready(now, idle_ms, force)
     ]
-    return [_leased(conn, turn, now, lease_ms) for turn in ready[:limit]]
+    return [_leased(conn, turn, now, lease_ms, part) for turn in ready[:limit]]
+
+
+def renew(conn: apsw.Connection, work: Work, until: int) -> None:
+    """Make a claim last longer: whoever holds it is still at work."""
+    conn.executemany(RENEW, [(until, item) for item in work.item_ids])
+
+
+def defer(conn: apsw.Connection, work: Work, reason: str | None = None) -> None:
+    """Give a claim back until a model can take it; that is no failure."""
+    conn.executemany(DEFER, [(FOR_MODEL, reason, item) for item in work.item_ids])
 
 
 def fail(
@@ -193,8 +226,10 @@ def discard(
     return len(given_up)
 
 
-def _leased(conn: apsw.Connection, turn: Waiting, now: int, lease_ms: int) -> Work:
-    values = (now + lease_ms, now, turn.session_db_id, turn.prompt_number)
+def _leased(
+    conn: apsw.Connection, turn: Waiting, now: int, lease_ms: int, part: tuple[int, int]
+) -> Work:
+    values = (now + lease_ms, now, turn.session_db_id, turn.prompt_number, *part)
     rows = sorted(fetch.rows(conn, LEASE, *values))
     ids = tuple(row[0] for row in rows)
     return Work(
@@ -204,6 +239,7 @@ def _leased(conn: apsw.Connection, turn: Waiting, now: int, lease_ms: int) -> Wo
         event_ids=ids,
         tries=max(row[1] for row in rows),
         finished=turn.ended or (turn.left and not _summarised(conn, turn)),
+        deferred=any(row[2] >= FOR_MODEL for row in rows),
     )
 
 
