@@ -20,7 +20,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 CORE = "claude_mem_core"
 # What a plugin may import of the core, beside `claude_mem_core` itself.
-PUBLIC = {"types", "errors", "editing", "testing"}
+PUBLIC = {"types", "errors", "editing", "testing", "providing"}
+# Of `providing`, only these.
+PUBLIC_PARTS = {"classify", "outgoing", "origins"}
 # Model services: the core names none; each lives in its provider package.
 VENDORS = ["anthropic", "openai", "google", "mistralai", "cohere", "groq", "ollama", "boto3"]
 
@@ -39,7 +41,9 @@ def private(root: Path = ROOT) -> list[str]:
     """Modules of the core that plugins may not import."""
     inside = (root / CORE).iterdir()
     names = {path.stem for path in inside if _is_module(path)}
-    return sorted(f"{CORE}.{name}" for name in names - PUBLIC - {"__init__"})
+    parts = {path.stem for path in (root / CORE / "providing").glob("*.py")}
+    inner = {f"providing.{name}" for name in parts - PUBLIC_PARTS - {"__init__"}}
+    return sorted(f"{CORE}.{name}" for name in (names - PUBLIC - {"__init__"}) | inner)
 
 
 def _is_module(path: Path) -> bool:

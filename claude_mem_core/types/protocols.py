@@ -58,11 +58,19 @@ class Observer(Protocol):
 
 @attrs.frozen(kw_only=True)
 class Usage:
-    """Tokens a model call cost, by the provider's own count."""
+    """What a model call cost, by the provider's own count.
+
+    Attributes:
+        input_tokens: all tokens sent, those from the provider's cache included.
+        output_tokens: all tokens received, those of its reasoning included.
+        cached_tokens: those of the input that came from its cache.
+        cost_usd: its price, where the provider names one; else 0.
+    """
 
     input_tokens: int = 0
     output_tokens: int = 0
     cached_tokens: int = 0
+    cost_usd: float = 0.0
 
 
 @attrs.frozen(kw_only=True)
@@ -75,11 +83,19 @@ class Message:
 
 @attrs.frozen(kw_only=True)
 class Reply:
-    """What a model answered; `stop` is the provider's own word for why it ended."""
+    """What a model answered.
+
+    Attributes:
+        stop: the provider's own word for why it ended.
+        model: the model that answered, as the provider names it.
+        provider: filled by the core.
+    """
 
     text: str
     usage: Usage = attrs.field(factory=Usage)
     stop: str = ""
+    model: str = ""
+    provider: str = ""
 
 
 class Model(Protocol):

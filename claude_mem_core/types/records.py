@@ -82,11 +82,27 @@ class ObserverRecord(Record):
 
 @attrs.frozen(kw_only=True)
 class Provider(Record):
-    """A model service. `keys` names the credentials it needs, `origin` where they go."""
+    """A model service.
+
+    `open` gets the settings by key, with the one key that was chosen as the value of each
+    name in `keys`; no other credential is in them. It is called once for each key.
+
+    Attributes:
+        keys: names of the settings that hold its credential; the first is the one that
+            `mem auth set` writes.
+        origin: where requests go unless `address` says otherwise.
+        address: the base URL that these settings mean.
+        lacks: what is missing before it can work, in words for a person with the
+            command to run; empty when it is complete. Without it, its keys are needed.
+        pool: whether several keys may be used in turn.
+    """
 
     open: Callable[[Values], Model]
     keys: tuple[str, ...] = ()
     origin: str = ""
+    address: Callable[[Values], str] | None = None
+    lacks: Callable[[Values], str] | None = None
+    pool: bool = True
 
 
 @attrs.frozen(kw_only=True)
