@@ -50,6 +50,12 @@ __all__ = [
     "decode",
     "earlier",
     "encode",
+    "home_folder",
+    "only_user",
+    "opened",
     "read_config",
+    "readable",
     "restored",
+    "shell_words",
+    "starts_us",
 ]

@@ -12,10 +12,10 @@ from typing import Any
 
 import attrs
 
-from claude_mem_core.editing import Json, read_config, restored
+from claude_mem_core.editing import Json, opened, read_config, restored
 from claude_mem_core.errors import HostConfigError
-from claude_mem_core.types import FileChange, HostSetup, HostStatus
-from claude_mem_host_claude_code import hooks, settings
+from claude_mem_core.types import FileChange, HostSetup, HostStatus, McpStatus, SkillFolder
+from claude_mem_host_claude_code import hooks, mcp, settings
 
 QUIET = "disable-auto-memory"
 OLDEST = (2, 1, 139)  # older ones run `command` without `args`: our hooks would do nothing
@@ -69,7 +69,7 @@ class ClaudeCodeInstaller:
         file = file_of(setup)
         problems = _too_old(version)
         try:
-            doc = settings.opened(read_config(file.path, file.inside), file.path)
+            doc = opened(read_config(file.path, file.inside), file.path)
             present = hooks.found(doc)
             problems += _problems(doc, present)
         except HostConfigError as error:
@@ -112,10 +112,30 @@ class ClaudeCodeInstaller:
         after = self._without(setup, file, now, memo.switches.get(file.path))
         return [*_change(file, now, after), *memo.noted(file.path, None).changes()]
 
+    def mcp_status(self, setup: HostSetup) -> McpStatus:
+        """Whether our MCP server stands in Claude Code's configuration."""
+        return mcp.servers(setup).status()
+
+    def mcp_install(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The configuration with our MCP server.
+
+        Raises:
+            HostConfigError: the file can't be edited; it is left as it is.
+        """
+        return mcp.servers(setup).install(mcp.entry(setup))
+
+    def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The configuration without it. Raises as `mcp_install` does."""
+        return mcp.servers(setup).uninstall(setup)
+
+    def skill_folder(self, setup: HostSetup) -> SkillFolder | None:
+        """Where Claude Code looks for skills in this scope."""
+        return mcp.skill_folder(setup, config_dir(setup))
+
     def _without(
         self, setup: HostSetup, file: File, now: bytes, quiet: str | None
     ) -> bytes | None:
-        groups = hooks.found(settings.opened(now, file.path))
+        groups = hooks.found(opened(now, file.path))
         if not groups and quiet is None:
             return settings.without_hooks(now, file.path, now)
 
@@ -134,7 +154,7 @@ class ClaudeCodeInstaller:
 
 def _holds_ours(content: bytes, name: str) -> bool:
     try:
-        return bool(hooks.found(settings.opened(content, name)))
+        return bool(hooks.found(opened(content, name)))
     except HostConfigError:
         return False
 

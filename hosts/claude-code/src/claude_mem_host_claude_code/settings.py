@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from claude_mem_core.editing import Json, decode, encode
+from claude_mem_core.editing import Json, encode, opened, readable
 from claude_mem_core.errors import HostConfigError
 from claude_mem_host_claude_code import hooks
 
 AUTO_MEMORY = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 OFF = "1"
-
-
-def opened(content: bytes | None, name: str) -> Json:
-    """The file for editing; an absent or blank one as an empty object.
-
-    Raises:
-        HostConfigError: it is no JSON object; the text names file, line and column.
-    """
-    text = decode(content or b"", name)
-    return Json(text if text.strip("\ufeff \t\r\n") else "{}\n", name)
 
 
 def with_hooks(
@@ -51,18 +41,11 @@ def without_hooks(
         HostConfigError: the file can't be read.
     """
     doc = opened(content, name)
-    old = _readable(before, name)
+    old = readable(before, name)
     if quiet is not None:
         _take_quiet(doc, quiet, old)
     hooks.take(doc, old)
     return encode(doc.text, name)
-
-
-def _readable(before: bytes | None, name: str) -> Json | None:
-    try:
-        return None if before is None else opened(before, name)
-    except HostConfigError:
-        return None
 
 
 def switch(content: bytes | None, name: str) -> str:

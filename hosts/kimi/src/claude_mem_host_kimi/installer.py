@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from claude_mem_core.editing import (
+    JsonServers,
+    LAUNCH_MARK,
     TomlBlock,
+    changed,
     decode,
     encode,
+    home_folder,
+    only_user,
     read_config,
     restored,
+    shell_words,
+    starts_us,
 )
 from claude_mem_core.editing.tomlblock import parsed
 from claude_mem_core.errors import HostConfigError
-from claude_mem_core.types import FileChange, HostSetup, HostStatus
+from claude_mem_core.types import FileChange, HostSetup, HostStatus, McpStatus
+from claude_mem_host_kimi import mcp
 
 HOST = "kimi"
-LAUNCH = ("/hook/launch.py", "\\hook\\launch.py")
-LAUNCH_MARK = b"launch.py"
 
 # Seconds until Kimi Code gives up on a hook; ours end long before.
 TIMEOUTS = {
@@ -48,8 +53,7 @@ WAITS = {"UserPromptSubmit": ("--wait", "3")}
 
 def is_ours(table: Mapping[str, Any]) -> bool:
     """Whether a hook starts our client for this host."""
-    command = str(table.get("command", ""))
-    return any(launch in command for launch in LAUNCH) and f" {HOST} " in command
+    return starts_us(table.get("command"), HOST)
 
 
 BLOCK = TomlBlock("hooks", is_ours)
@@ -57,8 +61,7 @@ BLOCK = TomlBlock("hooks", is_ours)
 
 def home_of(setup: HostSetup) -> str:
     """`KIMI_CODE_HOME`, else `~/.kimi-code`."""
-    named = setup.env.get("KIMI_CODE_HOME")
-    return os.path.abspath(named) if named else os.path.join(setup.home, ".kimi-code")
+    return home_folder(setup, "KIMI_CODE_HOME", ".kimi-code")
 
 
 def config_of(setup: HostSetup) -> str:
@@ -67,26 +70,8 @@ def config_of(setup: HostSetup) -> str:
     Raises:
         HostConfigError: another scope was asked for.
     """
-    if setup.scope != "user":
-        raise HostConfigError("Kimi Code has hooks for the user only; use --scope user")
+    only_user(setup, "Kimi Code")
     return os.path.join(home_of(setup), "config.toml")
-
-
-def shell_words(argv: Sequence[str]) -> str:
-    """A command line of these words.
-
-    Raises:
-        HostConfigError: a path in it can't be quoted safely for every shell.
-    """
-    for word in argv:
-        if set(word) & set('"\r\n\0'):
-            raise HostConfigError(
-                f"Kimi Code starts hooks through a shell, and the path {word!r} can't be"
-                " quoted safely; move the data directory with CLAUDE_MEM_DATA_DIR"
-            )
-    if os.name == "nt":
-        return " ".join(f'"{word}"' if " " in word else word for word in argv)
-    return shlex.join(argv)
 
 
 def block_of(argv: Sequence[str]) -> str:
@@ -94,7 +79,7 @@ def block_of(argv: Sequence[str]) -> str:
     tables = []
     for event, timeout in TIMEOUTS.items():
         words = [*argv, HOST, event, *WAITS.get(event, ())]
-        command = json.dumps(shell_words(words), ensure_ascii=False)
+        command = json.dumps(shell_words(words, "Kimi Code"), ensure_ascii=False)
         lines = (f'event = "{event}"', f"command = {command}", f"timeout = {timeout}")
         tables.append("\n".join(("[[hooks]]", *lines)))
     return "\n\n".join(tables)
@@ -132,7 +117,7 @@ class KimiInstaller:
         config = config_of(setup)
         before = read_config(config)
         after = _with(before, config, block_of(setup.argv))
-        return _change(config, before, after)
+        return changed(config, before, after)
 
     def uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
         """The config as it was, or without our part where others wrote meanwhile.
@@ -151,14 +136,35 @@ class KimiInstaller:
 
         before = restored(setup.data_dir, config, now, again, lambda old: LAUNCH_MARK in old)
         if before.proven:
-            return _change(config, now, before.content)
+            return changed(config, now, before.content)
         left = encode(BLOCK.take(decode(now, config), config), config)
-        return _change(config, now, None if before.made and not left.strip() else left)
+        return changed(config, now, None if before.made and not left.strip() else left)
+
+    def mcp_status(self, setup: HostSetup) -> McpStatus:
+        """Whether our MCP server stands in Kimi Code's configuration."""
+        return servers(setup).status()
+
+    def mcp_install(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The configuration with our MCP server.
+
+        Raises:
+            HostConfigError: the file can't be edited; it is left as it is.
+        """
+        return servers(setup).install(mcp.entry(setup))
+
+    def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The configuration without it. Raises as `mcp_install` does."""
+        return servers(setup).uninstall(setup)
+
+
+def servers(setup: HostSetup) -> JsonServers:
+    """Kimi Code's MCP servers; they have a file of their own.
+
+    Raises:
+        HostConfigError: another scope was asked for.
+    """
+    return JsonServers(os.path.join(os.path.dirname(config_of(setup)), "mcp.json"))
 
 
 def _with(content: bytes | None, config: str, body: str) -> bytes:
     return encode(BLOCK.put(decode(content or b"", config), body, config), config)
-
-
-def _change(config: str, before: bytes | None, after: bytes | None) -> list[FileChange]:
-    return [] if before == after else [FileChange(path=config, before=before, after=after)]
