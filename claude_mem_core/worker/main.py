@@ -15,9 +15,9 @@ from pathlib import Path
 
 import attrs
 
+from claude_mem_core import hardening
 from claude_mem_core.errors import MemError, UsageError
 from claude_mem_core.paths import Paths
-from claude_mem_core.worker import hardening
 
 
 @attrs.frozen

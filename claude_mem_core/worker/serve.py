@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from claude_mem_core import edge
+from claude_mem_core import edge, hardening
 from claude_mem_core.errors import MemError, WorkerError
 from claude_mem_core.files.workfolder import sweep_folders
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.services import Services, open_services
-from claude_mem_core.worker import chores, hardening, logs, notice, tcp
+from claude_mem_core.worker import chores, logs, notice, tcp
 from claude_mem_core.worker.auth import install_token
 from claude_mem_core.worker.front import Front
 from claude_mem_core.worker.server import WorkerServer

@@ -1,4 +1,4 @@
-"""What the worker does to itself first: modes, core dumps, who may look into it."""
+"""What our processes do to themselves first: modes, core dumps, who may look into it."""
 
 from __future__ import annotations
 
