@@ -312,9 +312,9 @@ def break_half_way(conn: apsw.Connection) -> None:
 
 def second(monkeypatch: pytest.MonkeyPatch, step: Callable[[apsw.Connection], None]) -> None:
     """The program of tomorrow, with one more migration."""
-    steps = (*migrations.MIGRATIONS, migrations.Migration(2, step))
+    steps = (*migrations.MIGRATIONS, migrations.Migration(migrations.VERSION + 1, step))
     monkeypatch.setattr(migrations, "MIGRATIONS", steps)
-    monkeypatch.setattr(migrations, "VERSION", 2)
+    monkeypatch.setattr(migrations, "VERSION", migrations.VERSION + 1)
 
 
 def test_a_migration_takes_a_snapshot_first(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,10 +322,11 @@ def test_a_migration_takes_a_snapshot_first(path: Path, monkeypatch: pytest.Monk
     second(monkeypatch, add_a_column)
     with opened(path) as home:
         assert home.value("SELECT count(*) FROM user_prompts") == ROWS
-        assert home.rows("SELECT version FROM schema_versions") == [(1,), (2,)]
+        steps = range(1, migrations.VERSION + 1)
+        assert home.rows("SELECT version FROM schema_versions") == [(n,) for n in steps]
     (copy,) = snapshots(path.parent / "snapshots")
     conn = apsw.Connection(str(copy))
-    assert conn.pragma("user_version") == 1
+    assert conn.pragma("user_version") == migrations.VERSION - 1
     assert conn.execute("SELECT count(*) FROM user_prompts").fetchall() == [(ROWS,)]
     conn.close()
 

@@ -153,7 +153,7 @@ def _running(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:
         yield Row("queue", FAIL, f"{failed} pieces of work failed three times", "mem queue retry")
 
 
-CURES = {"hook": "mem repair", "store": "mem db check", "rules": "mem repair", "spool": "mem logs", "port": ""}
+CURES = {"hook": "mem repair", "store": "mem db check", "rules": "mem repair", "spool": "mem logs", "port": "", "disk": "make room"}
 
 
 def _down(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:

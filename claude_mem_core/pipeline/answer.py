@@ -103,7 +103,8 @@ class Answers:
         return Asked(event, host, place, settings, receipt.session_db_id if receipt else 0)
 
     async def _session(self, asked: Asked, answer: Answer) -> Answer:
-        notice = await self.notices.for_session(asked.place)
+        news = self._recorder.moves.take_news(asked.place)
+        notice = await self.notices.for_session(asked.place, news)
         source = asked.event.source or StartSource.STARTUP
         if EventKind.SESSION_STARTED not in asked.host.record.injects_at:
             self._due[asked.session_db_id] = source

@@ -20,7 +20,7 @@ from claude_mem_core.plugins.news import news
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.settings import SettingsSource
-from claude_mem_core.store import Store, meta, offer
+from claude_mem_core.store import Store, links, meta, offer, projects
 
 AGAIN_MS = 20 * 3_600_000
 SAID = "notices_said"
@@ -56,17 +56,21 @@ class Notices:
             self._claude_mem,
         ]
 
-    async def for_session(self, place: Place) -> str:
-        """One line, or nothing."""
+    async def for_session(self, place: Place, news: str = "") -> str:
+        """One line, or nothing. `news` is what just happened to this project."""
         texts = [text for source in self.sources if (text := source())]
+        texts += [news] if news else []
         if place.kind == "general":
             texts.append(
                 "memory: this folder belongs to no project; what happens here is kept"
                 " apart and never shown in a session"
             )
-        if not texts:
+        clones = await self._store.aread(lambda conn: _clones(conn, place))
+        if not (texts or clones):
             return ""
-        said = await self._store.awrite(lambda conn: _first_unsaid(conn, texts, now_ms()))
+        said = await self._store.awrite(
+            lambda conn: _first_unsaid(conn, texts, now_ms()) or _offered(conn, clones)
+        )
         if said and said == self._news:
             news(self._paths, "session")
         if said == self._lost():
@@ -102,6 +106,20 @@ class Notices:
     def _claude_mem(self) -> str | None:
         there = (self._paths.data / offer.NAME).is_file()
         return FOUND.format(self._paths.data) if there else None
+
+
+def _clones(conn: apsw.Connection, place: Place) -> list[links.Clone]:
+    """Clones of this project's remote that were not offered to a session yet."""
+    project = projects.known(conn, place) if place.remote else None
+    return links.untold(conn, "session", links.clones(conn, project.id)) if project else []
+
+
+def _offered(conn: apsw.Connection, clones: list[links.Clone]) -> str:
+    """Offer the first of them, once."""
+    for clone in links.untold(conn, "session", clones)[:1]:
+        links.tell(conn, "session", [clone])
+        return f"memory: {clone.offer}"
+    return ""
 
 
 def _first_unsaid(conn: apsw.Connection, texts: list[str], now: int) -> str:

@@ -20,6 +20,7 @@ from claude_mem_core.pipeline import door
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.keys import event_key, told_apart
+from claude_mem_core.pipeline.moves import Moves
 from claude_mem_core.pipeline.origin import trust_of
 from claude_mem_core.pipeline.places import Places
 from claude_mem_core.plugins.registry import Registry
@@ -65,6 +66,7 @@ class Recorder:
         store: Store,
         bus: Bus,
         cleaner: Cleaners,
+        moves: Moves,
         home: Path | None = None,
     ) -> None:
         self._settings = settings
@@ -72,6 +74,8 @@ class Recorder:
         self._store = store
         self._bus = bus
         self._cleaners = cleaner
+        self.moves = moves
+        self.kept = 0  # receipts written by this worker
         self._places = Places(home)
 
     def place(self, cwd: str, settings: Settings) -> Place:
@@ -97,9 +101,12 @@ class Recorder:
             StoreError: it could not be written; the caller keeps the delivery.
         """
         verdict = await self._judge(event, env or {}, place, dropped)
+        if verdict.reason is None:
+            await self.moves.settle(verdict.place)
         receipt = await self._store.awrite(
             lambda conn: self._journal(conn, verdict, delivery_key, filled)
         )
+        self.kept += 1
         self._tell(verdict.event, receipt)
         return receipt
 

@@ -21,6 +21,7 @@ from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.deliver import Deliverer
 from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
+from claude_mem_core.pipeline.moves import Moves
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Cleaners, Recorder
 from claude_mem_core.pipeline.told import Told, tell
@@ -82,58 +83,101 @@ async def open_services(paths: Paths, *, machine_env: bool = False) -> AsyncIter
 def _assemble(
     paths: Paths, settings: SettingsSource, registry: Registry, store: Store, tasks: TaskGroup
 ) -> Services:
-    bus = Bus()
-    start = _starter(tasks)
     fence_id = store.write(meta.fence_id).result()
-    cleaners = Cleaners(registry, fence_id)
-    indexer = Indexer(store, registry, settings)
-    recorder = Recorder(
-        settings=settings, registry=registry, store=store, bus=bus, cleaner=cleaners
-    )
-    loop = ObserveLoop(
-        store=store,
-        registry=registry,
-        settings=settings,
-        bus=bus,
-        cleaners=cleaners,
-        kept=lambda _: indexer.wake(),
-    )
-    answers = Answers(
-        settings=settings,
-        store=store,
-        recorder=recorder,
-        loop=loop,
-        fence_id=fence_id,
-        registry=registry,
+    parts = _Parts(
         paths=paths,
+        settings=settings,
+        registry=registry,
+        store=store,
+        start=_starter(tasks),
+        fence_id=fence_id,
+        bus=Bus(),
+        cleaners=Cleaners(registry, fence_id),
+        indexer=Indexer(store, registry, settings),
     )
-    late = LateAnswers(recorder.fill_answer, start, loop.wake)
+    recorder, loop = _recorder(parts), _loop(parts)
+    answers = _answers(parts, recorder, loop)
     adapters = Adapters(registry)
-    deliverer = Deliverer(
-        adapters=adapters,
-        recorder=recorder,
-        answers=answers,
-        loop=loop,
-        late=late,
-        indexer=indexer,
-        told=Told(registry, store, start, loop.settle),
-        advisor=Advisor(settings=settings, store=store, cleaners=cleaners, start=start),
-    )
     return Services(
         paths=paths,
         settings=settings,
         registry=registry,
         store=store,
-        bus=bus,
+        bus=parts.bus,
         fence_id=fence_id,
-        cleaners=cleaners,
+        cleaners=parts.cleaners,
         adapters=adapters,
         recorder=recorder,
-        indexer=indexer,
+        indexer=parts.indexer,
         loop=loop,
         answers=answers,
-        deliverer=deliverer,
+        deliverer=_deliverer(parts, adapters, recorder, answers, loop),
         tasks=tasks,
+    )
+
+
+@attrs.frozen(kw_only=True)
+class _Parts:
+    """What the larger parts are made of."""
+
+    paths: Paths
+    settings: SettingsSource
+    registry: Registry
+    store: Store
+    start: Callable[..., None]
+    fence_id: str
+    bus: Bus
+    cleaners: Cleaners
+    indexer: Indexer
+
+
+def _recorder(parts: _Parts) -> Recorder:
+    return Recorder(
+        settings=parts.settings,
+        registry=parts.registry,
+        store=parts.store,
+        bus=parts.bus,
+        cleaner=parts.cleaners,
+        moves=Moves(parts.store, parts.start),
+    )
+
+
+def _loop(parts: _Parts) -> ObserveLoop:
+    return ObserveLoop(
+        store=parts.store,
+        registry=parts.registry,
+        settings=parts.settings,
+        bus=parts.bus,
+        cleaners=parts.cleaners,
+        kept=lambda _: parts.indexer.wake(),
+    )
+
+
+def _answers(parts: _Parts, recorder: Recorder, loop: ObserveLoop) -> Answers:
+    return Answers(
+        settings=parts.settings,
+        store=parts.store,
+        recorder=recorder,
+        loop=loop,
+        fence_id=parts.fence_id,
+        registry=parts.registry,
+        paths=parts.paths,
+    )
+
+
+def _deliverer(
+    parts: _Parts, adapters: Adapters, recorder: Recorder, answers: Answers, loop: ObserveLoop
+) -> Deliverer:
+    settings, store, start = parts.settings, parts.store, parts.start
+    return Deliverer(
+        adapters=adapters,
+        recorder=recorder,
+        answers=answers,
+        loop=loop,
+        late=LateAnswers(recorder.fill_answer, start, loop.wake),
+        indexer=parts.indexer,
+        told=Told(parts.registry, store, start, loop.settle),
+        advisor=Advisor(settings=settings, store=store, cleaners=parts.cleaners, start=start),
     )
 
 

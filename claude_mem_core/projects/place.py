@@ -40,6 +40,7 @@ class Place:
         alias: the name that the project's own files suggest.
         marked: outside git, the directory above that a marker file names as the
             project's root; it counts only once the user has confirmed it.
+        repository: the git directory that goes where the project goes; empty outside git.
     """
 
     key: str
@@ -51,6 +52,7 @@ class Place:
     worktree_label: str | None = None
     alias: str | None = None
     marked: str | None = None
+    repository: str = ""
 
 
 GENERAL = Place(key="general", label="general", kind="general")
@@ -137,6 +139,7 @@ def _git(checkout: Checkout, settings: Mapping[str, Any], stop: Collection[str])
             label=slug(place.remote),
             worktree_label=None,
             parent_key=place.key,
+            repository="",
         )
     return place
 
@@ -157,6 +160,7 @@ def _repository(checkout: Checkout) -> Place:
         root=checkout.root,
         remote=remote_name(config_value(checkout.common, "remote", "origin", "url")),
         worktree_label=_worktree_label(checkout, name),
+        repository=checkout.common,
     )
 
 
@@ -194,6 +198,7 @@ def _submodule(
         root=checkout.root,
         parent_key=above.key,
         remote=remote_name(config_value(checkout.gitdir, "remote", "origin", "url")),
+        repository=checkout.gitdir,
     )
 
 

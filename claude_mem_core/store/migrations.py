@@ -14,6 +14,19 @@ from claude_mem_core.store import connect, text
 from claude_mem_core.store.identity import APPLICATION_ID
 from claude_mem_core.store.snapshot import snapshot
 
+PLACES = """
+  CREATE TABLE project_places (
+    id INTEGER PRIMARY KEY,
+    project_key TEXT NOT NULL UNIQUE,
+    repository TEXT NOT NULL,
+    first_commit TEXT,
+    seen_at_epoch INTEGER NOT NULL
+  );
+  CREATE INDEX project_places_first ON project_places(first_commit)
+    WHERE first_commit IS NOT NULL;
+  CREATE INDEX projects_remote ON projects(remote) WHERE remote IS NOT NULL;
+"""
+
 
 @attrs.frozen
 class Migration:
@@ -58,5 +71,13 @@ def _first(conn: apsw.Connection) -> None:
     conn.execute("INSERT INTO meta VALUES ('fence_id', ?)", (secrets.token_hex(6),))
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, _first),)
+def _places(conn: apsw.Connection) -> None:
+    """Where a project was last seen, to know it again after a move."""
+    connect.run(conn, PLACES)
+
+
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, _first),
+    Migration(2, _places),
+)
 VERSION = MIGRATIONS[-1].number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import apsw
@@ -23,6 +24,7 @@ INSERT = """
   INSERT INTO projects (key, label, kind, parent_id, remote, created_at_epoch)
   VALUES (?, ?, ?, ?, ?, ?)
 """
+LABELS = "SELECT label FROM projects UNION SELECT label FROM project_labels"
 CHAIN = """
   WITH RECURSIVE chain(id) AS (
     SELECT ?1
@@ -106,6 +108,17 @@ def number_of(conn: apsw.Connection, name: str) -> int | None:
         if number is not None:
             return int(number)
     return None
+
+
+def unknown_text(conn: apsw.Connection, name: str) -> str:
+    """What to tell who names a project that is not there: which ones are near it."""
+    every = sorted(label for (label,) in fetch.rows(conn, LABELS))
+    by_lower = {label.lower(): label for label in every}
+    near = [by_lower[word] for word in get_close_matches(name.lower(), by_lower, 3, 0.5)]
+    held = [label for label in every if len(name) > 2 and name.lower() in label.lower()]
+    close = list(dict.fromkeys((*near, *held)))[:3]
+    text = f"there is no project {name!r}"
+    return f"{text}; near it: {', '.join(close)}" if close else f"{text}; see `mem project list`"
 
 
 def _made(

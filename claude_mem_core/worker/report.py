@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import anyio.to_thread
 import apsw
 
 from claude_mem_core import edge
 from claude_mem_core.errors import StoreDamaged, StoreError, StoreForeign
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.store import counters, fetch, identity, migrations, queue
+from claude_mem_core.store import counters, fetch, identity, links, migrations, queue
+from claude_mem_core.worker import room
 from claude_mem_core.worker.health import health
 from claude_mem_core.worker.spec import Call
 
@@ -31,8 +33,9 @@ async def state_of(call: Call) -> dict[str, Any]:
         found = await services.store.aread(_from_store)
     except StoreError as error:  # that is what the status is asked for
         call.worker.note("store", str(error))
-        found = {"queue": None, "hosts": {}, "counters": {}}
+        found = {"queue": None, "hosts": {}, "counters": {}, "clones": []}
     settings = services.settings.current()
+    call.worker.note("disk", await anyio.to_thread.run_sync(room.fault, services.paths.data))
     return {
         **health(call.worker, services),
         **found,
@@ -52,7 +55,13 @@ def _from_store(conn: apsw.Connection) -> dict[str, Any]:
         "pending": status.pending, "processing": status.processing, "failed": status.failed,
         "stuck": status.stuck,
     }  # fmt: skip
-    return {"queue": waiting, "hosts": dict(_hosts(conn)), "counters": counters.since(conn, "")}
+    clones = links.untold(conn, "status", links.clones(conn))
+    return {
+        "queue": waiting,
+        "hosts": dict(_hosts(conn)),
+        "counters": counters.since(conn, ""),
+        "clones": [clone.offer for clone in clones],
+    }
 
 
 def _hosts(conn: apsw.Connection) -> Iterator[tuple[str, int]]:

@@ -27,11 +27,17 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json(found)
         return 0
-    emit(found["text"])
+    emit(found["text"] or _nothing(found))
     if args.why:
         for line in reasons(found):
             emit(line)
     return 0
+
+
+def _nothing(found: dict[str, Any]) -> str:
+    """Why a session would be given nothing at all."""
+    why = "; ".join(found["omitted"]) or "nothing is remembered yet (`mem status`)"
+    return f"A session would be given nothing: {why}."
 
 
 def reasons(found: dict[str, Any]) -> Iterator[str]:

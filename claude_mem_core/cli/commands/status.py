@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from claude_mem_core.cli.emit import emit, emit_json
@@ -23,7 +24,9 @@ def run(args: argparse.Namespace) -> int:
     from claude_mem_core.plugins.news import news
 
     paths = Paths(data_dir())
-    found = {**state(paths), "news": news(paths)}
+    found = {**state(paths), "news": news(paths), "connected": connected(paths)}
+    if found.get("clones"):
+        _told(paths)
     if args.json:
         emit_json(found)
     else:
@@ -46,17 +49,39 @@ def state(paths: Paths) -> dict[str, Any]:
     return {"running": False, **_from_disk(paths, trouble)}
 
 
+def connected(paths: Paths) -> list[str]:
+    """Hosts that have our hooks, by name; one that can't be looked at has none."""
+    from claude_mem_core.cli.install.hosts import registry_for, setup_for, targets
+    from claude_mem_core.edge import hook_argv
+
+    setup = setup_for(paths, hook_argv(paths))
+    found = []
+    for target in targets(registry_for(paths)):
+        with suppress(MemError):
+            if target.status(setup).installed:
+                found.append(target.name)
+    return found
+
+
+def _told(paths: Paths) -> None:
+    """What could be linked is named once here; `mem project list` names it always."""
+    from claude_mem_core.cli.client import WorkerClient
+
+    with suppress(MemError):
+        WorkerClient(paths).post("/api/admin/projects/told")
+
+
 def _from_disk(paths: Paths, trouble: str | None) -> dict[str, Any]:
     from claude_mem_core import edge
     from claude_mem_core.extensions import registry_of
-    from claude_mem_core.worker import process, report
+    from claude_mem_core.worker import process, report, room
 
     source, registry = registry_of(paths)
     settings = source.current()
-    fault = registry.recording_fault()
+    faults = {"recording": registry.recording_fault(), "disk": room.fault(paths.data)}
     return {
         "trouble": trouble,
-        "notes": {"recording": fault} if fault else {},
+        "notes": {topic: fault for topic, fault in faults.items() if fault},
         "lock_held": process.is_held(paths),
         "last_failure": process.last_failure(paths),
         "autostart": bool(settings["CLAUDE_MEM_WORKER_AUTOSTART"]),
@@ -70,6 +95,7 @@ def _from_disk(paths: Paths, trouble: str | None) -> dict[str, Any]:
 def lines(found: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
     yield from _worker(found) if found["running"] else _down(found)
+    yield from _hosts(found)
     base = found["database"]
     wal = f" (+{size(base['wal'])} not yet merged)" if base["wal"] else ""
     yield f"database  {base['path']}, {size(base['size'])}{wal}, {base['state']}"
@@ -80,11 +106,28 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 def _worker(found: dict[str, Any]) -> Iterator[str]:
     up = duration(found["uptime"])
     yield f"worker    {found['status']}, pid {found['pid']}, version {found['version']}, up {up}"
-    yield f"recording {'on' if found['recording'] else 'STOPPED'}"
+    yield f"recording {_recording(found)}"
     port = found["tcp"]["port"]
     yield f"tcp       {f'port {port}' if port else 'off (only the private socket)'}"
-    for host, at_ms in found["hosts"].items():
+
+
+def _recording(found: dict[str, Any]) -> str:
+    if not found["recording"]:
+        return "STOPPED"
+    held = {"disk", "store"} & found["notes"].keys()
+    return "HELD UP: nothing can be stored, see below" if held else "on"
+
+
+def _hosts(found: dict[str, Any]) -> Iterator[str]:
+    """Who reports here; or that nobody does, and the way to change it."""
+    heard = found.get("hosts", {})
+    for host, at_ms in heard.items():
         yield f"host      {host}: last event {ago(at_ms)}"
+    for host in found["connected"]:
+        if host not in heard:
+            yield f"host      {host}: connected; no event yet"
+    if not found["connected"]:
+        yield "host      none is connected: `mem install` puts the hooks in"
 
 
 def _down(found: dict[str, Any]) -> Iterator[str]:
@@ -123,7 +166,7 @@ def _counted(counts: dict[str, int]) -> str:
 def _trouble(found: dict[str, Any]) -> Iterator[str]:
     if found["lost"]:
         yield f"! {found['lost']} events were lost: hooks could not write them to disk"
-    yield from (f"* {line}" for line in found["news"])
+    yield from (f"* {line}" for line in (*found["news"], *found.get("clones", ())))
     for topic, text in found.get("notes", {}).items():
         yield f"! {topic}: {text}"
     for plugin in found.get("plugins", ()):

@@ -20,6 +20,7 @@ MODULES = (
     "queue",
     "logs",
     "admin",
+    "projects",
     "info",
     "stream",
 )

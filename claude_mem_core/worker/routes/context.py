@@ -17,6 +17,7 @@ from claude_mem_core.recall.records import load, parse_key
 from claude_mem_core.recall.why import why
 from claude_mem_core.store import fetch, projects
 from claude_mem_core.types import DocKind, Host
+from claude_mem_core.worker.routes.projects import place_of_project
 from claude_mem_core.worker.routes.rows import worded
 from claude_mem_core.worker.spec import (
     ANY,
@@ -42,7 +43,18 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MOST = 100
-_PLACE = "SELECT key, label, kind FROM projects WHERE id = ?"
+_PLACE = """
+  SELECT p.key, p.label, p.kind, s.repository
+  FROM projects p LEFT JOIN project_places s ON s.project_key = p.key WHERE p.id = ?
+"""
+GENERAL = (
+    "home, root and temp directories belong to no project: what happens there is kept"
+    " apart and never given to a session"
+)
+EXCLUDED = (
+    "this project is excluded: by CLAUDE_MEM_EXCLUDED_PROJECTS (`mem config get"
+    " CLAUDE_MEM_EXCLUDED_PROJECTS`) or its own .claude-mem.json"
+)
 _FULL = {
     "CLAUDE_MEM_CONTEXT_TOKEN_BUDGET": 100_000,
     "CLAUDE_MEM_CONTEXT_OBSERVATIONS": 200,
@@ -70,15 +82,24 @@ def _labels(call: Call) -> list[str]:
     return names
 
 
+class _Shut(Exception):
+    """Nothing of what was asked for may be given; the text says why."""
+
+
 def _chosen(conn: apsw.Connection, call: Call, names: Sequence[str]) -> tuple[str, list[int]]:
-    """Label and ids of the projects that may be shown."""
+    """Label and ids of the projects that may be shown.
+
+    Raises:
+        _Shut: the place asked for is general or excluded.
+    """
     settings = call.services.settings.current()
     if not names:
         place = place_of(call.params["cwd"], settings, "")
         known = projects.known(conn, place)
-        shut = _shut(place, call.params["cwd"], settings)
-        ids = projects.find(conn, known.id) if known and not shut else []
-        return ("" if shut else known.label if known else place.label), ids
+        if _shut(place, call.params["cwd"], settings):
+            raise _Shut(GENERAL if place.kind == "general" else EXCLUDED)
+        ids = projects.find(conn, known.id) if known else []
+        return known.label if known else place.label, ids
     ids = []
     for name in names:
         ids += [i for i in projects.find(conn, name) if i not in ids]
@@ -86,14 +107,22 @@ def _chosen(conn: apsw.Connection, call: Call, names: Sequence[str]) -> tuple[st
     shut_off = {i for i, place in places.items() if _shut(place, place.root, settings)}
     main = projects.find(conn, names[-1])[:1]
     if main and main[0] in shut_off:
-        return "", []
+        raise _Shut(GENERAL if places[main[0]].kind == "general" else EXCLUDED)
     label = places[main[0]].label if main else names[-1]
     return label, [i for i in ids if i not in shut_off]
 
 
+async def _settle(call: Call, names: Sequence[str]) -> None:
+    """A project that moved to the directory asked about is followed first."""
+    if not names:
+        settings = call.services.settings.current()
+        place = call.services.recorder.place(call.params["cwd"], settings)
+        await call.services.recorder.moves.settle(place)
+
+
 def _place(conn: apsw.Connection, number: int) -> Place:
-    key, label, kind = fetch.rows(conn, _PLACE, number)[0]
-    root = key.removesuffix("/.git")
+    key, label, kind, repository = fetch.rows(conn, _PLACE, number)[0]
+    root = place_of_project(conn, number, repository)
     return Place(key=key, label=label, kind=kind, root=root)
 
 
@@ -109,9 +138,10 @@ def _char_limit(call: Call, host: str) -> int:
 
 def build(conn: apsw.Connection, call: Call, names: Sequence[str], host: str) -> ContextText:
     """The context that a session of these projects would be given now."""
-    label, ids = _chosen(conn, call, names)
-    if not label:
-        return ContextText(omitted={"excluded or general project": 1})
+    try:
+        label, ids = _chosen(conn, call, names)
+    except _Shut as shut:
+        return ContextText(omitted={str(shut): 1})
     settings: Mapping[str, Any] = call.services.settings.current()
     if call.params.get("full"):
         settings = {**settings, **_FULL}
@@ -126,6 +156,7 @@ def build(conn: apsw.Connection, call: Call, names: Sequence[str], host: str) ->
 async def inject(call: Call) -> object:
     """The context as plain text."""
     names, host = _labels(call), host_filter(call) or ""
+    await _settle(call, names)
     made = await call.services.store.aread(lambda conn: build(conn, call, names, host))
     return _plain(painted(made.text) if call.params["colors"] else made.text)
 
@@ -135,6 +166,7 @@ async def preview(call: Call) -> object:
     names, source = _labels(call), call.params["source"]
     host = host_name(source) if source and source != "all" else ""
     as_json = call.params["format"] == "json"
+    await _settle(call, names)
 
     def read(conn: apsw.Connection) -> object:
         made = build(conn, call, names, host)
@@ -205,7 +237,9 @@ async def for_prompt(call: Call) -> dict[str, Any]:
     names = [asked[1]] if asked[1] else []
 
     def work() -> dict[str, Any]:
-        if names and not services.store.read(lambda conn: _chosen(conn, call, names))[0]:
+        try:
+            services.store.read(lambda conn: _chosen(conn, call, names) if names else None)
+        except _Shut:
             return {"context": "", "count": 0}
         made = semantic.for_prompt(
             services, asked[0], asked[1], host, most, settings, services.fence_id
