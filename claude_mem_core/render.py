@@ -139,6 +139,19 @@ def fence(text: str, fence_id: str) -> str:
     return f'<{FENCE_TAG} id="{fence_id}">\n{inner}\n</{FENCE_TAG}>'
 
 
+def for_json(text: str) -> str:
+    """JSON that is as harmless in a prompt as `for_prompt`, and still says the same.
+
+    What could be markup, or can't be seen, becomes an escape of JSON.
+    """
+    return _JOINERS.sub(_unit, _LIVE_CHARS.sub(_unit, _HIDDEN.sub(_unit, text)))
+
+
+def _unit(match: Match[str]) -> str:
+    raw = match.group().encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{raw[i]:02x}{raw[i + 1]:02x}" for i in range(0, len(raw), 2))
+
+
 def for_terminal(text: str) -> str:
     """`text` with everything that could drive a terminal as a visible escape.
 

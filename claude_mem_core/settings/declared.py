@@ -12,7 +12,7 @@ from claude_mem_core.settings.capture_area import (
     REDACTION,
     STORAGE,
 )
-from claude_mem_core.settings.recall_area import CONTEXT, SEARCH
+from claude_mem_core.settings.recall_area import CONTEXT, MCP, SEARCH
 from claude_mem_core.settings.worker_area import HOOKS, SECURITY, SPOOL, WORKER
 from claude_mem_core.types import Setting
 
@@ -25,6 +25,7 @@ CORE: tuple[Setting, ...] = (
     *REDACTION,
     *OBSERVER,
     *SEARCH,
+    *MCP,
     *STORAGE,
     *WORKER,
     *HOOKS,

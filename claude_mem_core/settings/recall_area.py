@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from claude_mem_core.settings.worker_area import FILE, VIEWER
+from claude_mem_core.settings.worker_area import FILE, MACHINE, VIEWER
 from claude_mem_core.types import Setting
 
 _context = partial(Setting, area="context", sources=VIEWER)
@@ -155,6 +155,32 @@ CONTEXT = (
         sources=VIEWER,
         area="file-gate",
         help="Answer a whole read of a large, unchanged code file with its history.",
+    ),
+)
+
+_mcp = partial(Setting, area="mcp", scope=MACHINE)
+
+MCP = (
+    _mcp(
+        key="CLAUDE_MEM_MCP_ENABLED",
+        type="bool",
+        default=True,
+        sources=VIEWER,
+        help="Serve the memory's tools to agents; off: none is listed, none answers.",
+    ),
+    _mcp(
+        key="CLAUDE_MEM_MCP_ALL_PROJECTS",
+        type="csv",
+        default=(),
+        sources=FILE,
+        help="Clients whose tools may read every project, not only their own; * for all.",
+    ),
+    _mcp(
+        key="CLAUDE_MEM_MCP_WRITE",
+        type="csv",
+        default=(),
+        sources=FILE,
+        help="Clients that may call tools of plugins that change something; * for all.",
     ),
 )
 

@@ -29,7 +29,7 @@ def health(state: WorkerState, services: Services | None) -> dict[str, Any]:
         "platform": sys.platform,
         "initialized": services is not None,
         "recording": fault is None and services is not None,
-        "mcpReady": False,
+        "mcpReady": True,
         "requests": state.requests,
         "refused": state.refused,
         "sseClients": state.streams,

@@ -9,6 +9,8 @@ from claude_mem_core.cli.emit import emit
 from claude_mem_core.cli.install import hook
 from claude_mem_core.cli.install.hosts import (
     Target,
+from claude_mem_core.cli.install.elsewhere import Elsewhere, elsewhere
+from claude_mem_core.cli.install.extras import NO_SKILLS
     chosen,
     registry_for,
     setup_for,
@@ -29,7 +31,13 @@ from claude_mem_core.errors import MemError, UsageError
 from claude_mem_core.paths import Paths, data_dir
 from claude_mem_core.types import HostSetup
 
-HELP = "put the hooks into Claude Code, Kimi Code and other agents"
+HELP = "put hooks, MCP server and skills into Claude Code, Kimi Code and other agents"
+
+
+NO_HOSTS = (
+    "no host's package is installed; choose one:"
+    ' pip install "claude-mem-core[claude-code]" (or kimi, or all), then `mem install`'
+)
 
 
 def arguments(parser: ArgumentParser) -> None:
@@ -46,6 +54,10 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
     parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
     parser.add_argument(
+        "--no-mcp", action="store_true", help="leave the hosts' MCP servers as they are"
+    )
+    parser.add_argument("--no-skills", action="store_true", help="write no skill files")
+    parser.add_argument(
         "--disable-auto-memory",
         action="store_true",
         help="switch Claude Code's own memory off, until uninstall",
@@ -56,8 +68,10 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Plan, show, ask, install; 1 when a host failed."""
     paths = Paths(data_dir())
-    quiet = frozenset({"disable-auto-memory"}) if args.disable_auto_memory else frozenset()
-    setup = setup_for(paths, hook.expected(paths), scope=args.scope, options=quiet)
+    setup = setup_for(
+        paths, hook.expected(paths), scope=args.scope, options=_options(args),
+        mcp=() if args.no_mcp else hook.bridge(paths),
+    )  # fmt: skip
     known = targets(registry_for(paths))
     wanted = _wanted(args, setup, known)
     courses = planned(wanted, lambda target: target.plan(setup, remove=False))
@@ -77,6 +91,11 @@ def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[
 
     Raises:
         UnknownName: one of the names is not known.
+def _options(args: Namespace) -> frozenset[str]:
+    asked = {"disable-auto-memory": args.disable_auto_memory, NO_SKILLS: args.no_skills}
+    return frozenset(name for name, wished in asked.items() if wished)
+
+
         UsageError: nobody can be asked, or no host was found.
     """
     if args.ide:

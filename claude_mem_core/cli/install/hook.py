@@ -16,6 +16,11 @@ def expected(paths: Paths) -> list[str]:
     return edge.hook_argv(paths)
 
 
+def bridge(paths: Paths) -> list[str]:
+    """How our MCP server will be started, before anything is written."""
+    return edge.bridge_argv(paths)
+
+
 def install(paths: Paths, hosts: Iterable[Host]) -> list[str]:
     """Copy the client into the data directory; how a hook is started.
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import attrs
 
+from claude_mem_core.cli.install import extras
 from claude_mem_core.errors import MemError, PluginError, UnknownName
 from claude_mem_core.paths import Paths
 from claude_mem_core.plugins.registry import Registry, open_registry
@@ -47,7 +48,15 @@ class Target:
             MemError: the host's files can't be edited.
         """
         work = self.installer.uninstall if remove else self.installer.install
-        return self._guarded(lambda: tuple(work(setup)))
+        return self._guarded(lambda: self._whole(tuple(work(setup)), setup, remove))
+
+    def _whole(
+        self, own: Sequence[FileChange], setup: HostSetup, remove: bool
+    ) -> Sequence[FileChange]:
+        """The installer's plan, with server and skills; of one file there is one change."""
+        paths = {change.path for change in own}
+        more = extras.changes(self.installer, setup, remove=remove)
+        return (*own, *(change for change in more if change.path not in paths))
 
     def _guarded(self, work: Callable[[], T]) -> T:
         try:
@@ -99,6 +108,7 @@ def setup_for(
     *,
     scope: str = "user",
     project: str | None = None,
+    mcp: Sequence[str] = (),
     options: frozenset[str] = frozenset(),
     environ: Mapping[str, str] | None = None,
 ) -> HostSetup:
@@ -107,6 +117,7 @@ def setup_for(
         home=str(Path.home()),
         data_dir=str(paths.data),
         argv=tuple(argv),
+        mcp=tuple(mcp),
         env=dict(os.environ if environ is None else environ),
         scope=scope,
         project=project or "" if scope == "user" else project or project_root(os.getcwd()),

@@ -35,7 +35,7 @@ async def readiness(call: Call) -> object:
     fault = call.worker.notes.get("store")
     if fault is not None:
         return Reply({"status": "unavailable", "error": fault}, 503)
-    return {"status": "ready", "mcpReady": False}
+    return {"status": "ready", "mcpReady": True}
 
 
 async def statistics(call: Call) -> dict[str, Any]:
@@ -88,11 +88,6 @@ async def sync_status(call: Call) -> dict[str, bool]:
     return {"configured": False}
 
 
-async def mcp_status(call: Call) -> dict[str, bool]:
-    """The MCP server is not part of this worker yet."""
-    return {"enabled": False}
-
-
 ENDPOINTS = (
     Endpoint(
         "GET", "/api/version", version, "Version",
@@ -118,5 +113,4 @@ ENDPOINTS = (
     ),
     Endpoint("GET", "/api/openapi.json", document, "This document", area="health"),
     Endpoint("GET", "/api/sync/status", sync_status, "Whether memories are synced", area="sync"),
-    Endpoint("GET", "/api/mcp/status", mcp_status, "Whether MCP is served", area="settings"),
 )

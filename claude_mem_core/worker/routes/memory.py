@@ -16,8 +16,19 @@ from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Refused, Right, 
 TITLE_WORDS = 12
 
 
+def trust_of(call: Call) -> Trust:
+    """How far the text may go. `typed`: whether a person typed it at a terminal.
+
+    Over TCP any program may be asking, and for an agent nobody knows who told it to.
+    """
+    typed = call.body.get("typed")
+    if not call.local or typed is False:
+        return Trust.FOREIGN
+    return Trust.USER if typed else Trust.WORK
+
+
 async def save(call: Call) -> dict[str, Any]:
-    """Keep a memory. Over TCP any program may be asking, so its text counts as foreign."""
+    """Keep a memory that somebody wrote by hand."""
     settings = call.services.settings.current()
     cleaner = call.services.cleaners.current(settings)
     text = cleaner.text(call.body["text"], "prompt").strip()
@@ -26,7 +37,7 @@ async def save(call: Call) -> dict[str, Any]:
     given = cleaner.text(call.body.get("title") or "", "prompt").strip()
     title = given or " ".join(text.split()[:TITLE_WORDS])
     metadata = cleaner.value(call.body.get("metadata") or {}, "tool")
-    trust = Trust.USER if call.local else Trust.FOREIGN
+    trust = trust_of(call)
     place = await _place(call)
 
     def write(conn: Any) -> Any:
@@ -79,6 +90,7 @@ ENDPOINTS = (
                 "project": {"type": ["string", "null"], "maxLength": 4096},
                 "cwd": {"type": ["string", "null"], "maxLength": 4096},
                 "metadata": {"type": ["object", "null"]},
+                "typed": {"type": ["boolean", "null"]},
             },
             "text",
             strict=True,

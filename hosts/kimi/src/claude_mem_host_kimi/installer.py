@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from claude_mem_core.editing import (
-    JsonServers,
     LAUNCH_MARK,
+    JsonServers,
     TomlBlock,
     changed,
     decode,

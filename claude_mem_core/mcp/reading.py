@@ -1,0 +1,227 @@
+"""The tools that read, each a question to one of the worker's own endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+from urllib.parse import urlencode
+
+import apsw
+import attrs
+
+from claude_mem_core.errors import InvalidInput
+from claude_mem_core.mcp import bounds
+from claude_mem_core.mcp.asker import Asker, Scope
+from claude_mem_core.recall import details, levels, listing
+from claude_mem_core.recall.records import Key, Record, key_of, parse_key
+from claude_mem_core.render import for_prompt
+from claude_mem_core.store import projects
+from claude_mem_core.types import Host
+from claude_mem_core.worker.check import parameters
+from claude_mem_core.worker.routes import all_endpoints
+from claude_mem_core.worker.spec import Endpoint
+
+Arguments = Mapping[str, Any]
+
+SEARCHED = (
+    "query", "limit", "offset", "type", "obs_type", "concepts", "files", "dateStart",
+    "dateEnd", "orderBy", "platformSource", "match",
+)  # fmt: skip
+AROUND = (
+    "anchor", "query", "depth_before", "depth_after", "type", "obs_type", "dateStart",
+    "dateEnd", "platformSource",
+)  # fmt: skip
+MOST_IDS = 100
+NO_PROJECT = "there is no project here: give `project`, a label or id (`mem project list`)"
+
+
+async def search(asker: Asker, arguments: Arguments) -> str:
+    """An index of what fits the words, best first."""
+    scope = await _scope(asker, arguments)
+    given = _only(arguments, SEARCHED) | {"project": scope.project, "format": "index"}
+    found = await ask(asker, "/api/search", given)
+    lines = [_text(found), "", f"Searched by: {', '.join(found['methods']) or 'nothing'}."]
+    if found.get("hasMore"):
+        shown = int(found.get("found") or 0) + int(given.get("offset") or 0)
+        lines.append(f"There are more: offset={shown}.")
+    return _framed(asker, "\n".join(lines))
+
+
+async def timeline(asker: Asker, arguments: Arguments) -> str:
+    """What happened before and after a record, a time, or the best match of words."""
+    scope = await _scope(asker, arguments)
+    given = _only(arguments, AROUND) | {"project": scope.project, "format": "index"}
+    if not str(given.get("anchor") or "").strip() and not given.get("query"):
+        raise InvalidInput("give an anchor (an id, S12, a time) or a query")
+    return _framed(asker, _text(await ask(asker, "/api/timeline", given)))
+
+
+async def get_observations(asker: Asker, arguments: Arguments) -> str:
+    """Records in full, or at the level of detail that was asked for."""
+    keys = _keys(arguments)
+    level = str(arguments.get("level") or "full")
+    scope = await _scope(asker, arguments)
+    found = await _read(asker, lambda conn: _details(conn, keys, scope))
+    records = _ordered(found.records, arguments)
+    shown, left = await _read(asker, lambda conn: _shown(conn, records, level))
+    lines = [shown] if shown else []
+    if left:
+        lines.append(f"Left out, for the answer would be too long: ids {', '.join(left)}.")
+    if found.missing:
+        lines.append(details.missing_text(found.missing))
+    if not found.records:
+        raise InvalidInput(lines[-1])
+    return _framed(asker, "\n\n".join(lines))
+
+
+async def get_tool_uses(asker: Asker, arguments: Arguments) -> str:
+    """Raw input and output of tool uses, every character kept, as JSON."""
+    ids = _strings(arguments.get("ids"), "ids")
+    scope = await _scope(asker, arguments)
+    given = {"ids": ",".join(ids[:MOST_IDS]), "project": scope.project, "limit": MOST_IDS}
+    found = await ask(asker, "/api/tool-uses", given)
+    rows, left = bounds.raw(found["toolUses"], asker.call.services.fence_id)
+    lines = ["Each line is one tool use as JSON.", *rows] if rows else []
+    if left:
+        lines.append(f"Left out, for the answer would be too long: ids {', '.join(left)}.")
+    if found["notFound"]:
+        missing = ", ".join(for_prompt(one, 80) for one in found["notFound"])
+        lines.append(
+            f"Not found: {missing}. They may be mistyped, purged or of another project."
+        )
+    if not found["toolUses"]:
+        raise InvalidInput(lines[-1] if lines else "nothing was found")
+    return _framed(asker, "\n".join(lines), 2 * bounds.RAW_CHARS)
+
+
+async def session_start_context(asker: Asker, arguments: Arguments) -> str:
+    """The text that a session of this project begins with."""
+    named = arguments.get("project") or arguments.get("projects")
+    names = ",".join(_strings(named, "project")) if named else ""
+    scopes = [await _scope(asker, {"project": name}) for name in names.split(",") if name]
+    given: dict[str, Any] = {
+        "platformSource": arguments.get("platformSource") or _host(asker),
+        "full": bool(arguments.get("full")), "colors": bool(arguments.get("colors")),
+    }  # fmt: skip
+    if scopes:
+        given["projects"] = ",".join(scope.project or "" for scope in scopes)
+    elif asker.place is None or asker.place.kind == "general":
+        raise InvalidInput(NO_PROJECT)
+    else:
+        given["cwd"] = asker.cwd
+    reply = await ask(asker, "/api/context/inject", given)
+    text = bytes(reply.body).decode("utf-8")
+    if not text.strip():
+        raise InvalidInput("nothing is given here: the project is excluded, or is none")
+    return text
+
+
+def _host(asker: Asker) -> str | None:
+    """The client's own host, whose rows it gets as its sessions do; None for all."""
+    records = asker.call.services.registry.records("mem_hosts", Host)
+    return asker.client if asker.client in {record.name for record in records} else None
+
+
+# The pieces -------------------------------------------------------------------
+
+
+@cache
+def _endpoints() -> Mapping[str, Endpoint]:
+    return {endpoint.path: endpoint for endpoint in all_endpoints() if endpoint.method == "GET"}
+
+
+async def ask(asker: Asker, path: str, given: Mapping[str, Any]) -> Any:
+    """What GET `path` answers, with its own checks of the parameters.
+
+    Raises:
+        MemError: what the endpoint refuses.
+    """
+    endpoint = _endpoints()[path]
+    query = urlencode([(k, _worded(v)) for k, v in given.items() if v is not None])
+    params = parameters(endpoint, query.encode("ascii"), {})
+    return await endpoint.handler(attrs.evolve(asker.call, params=params, body=None))
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return ",".join(map(_worded, value))
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _only(arguments: Arguments, names: Iterable[str]) -> dict[str, Any]:
+    """The arguments that a tool knows; others are let pass, for models invent some."""
+    return {n: arguments[n] for n in names if arguments.get(n) not in (None, "", [])}
+
+
+def _text(found: Any) -> str:
+    return str(found["content"][0]["text"])
+
+
+def _framed(asker: Asker, text: str, most: int = bounds.ANSWER_CHARS) -> str:
+    return bounds.framed(text, asker.call.services.fence_id, most)
+
+
+async def _read(asker: Asker, work: Any) -> Any:
+    return await asker.call.services.store.aread(work)
+
+
+async def _scope(asker: Asker, arguments: Arguments) -> Scope:
+    named = arguments.get("project")
+    name = str(named) if isinstance(named, str | int) and not isinstance(named, bool) else None
+    scope: Scope = await _read(asker, lambda conn: asker.scope(conn, name))
+    return scope
+
+
+def _strings(value: Any, name: str) -> list[str]:
+    """A list of ids, however a model wrote it: a list, one value, commas.
+
+    Raises:
+        InvalidInput: there is none.
+    """
+    values = value if isinstance(value, list) else str(value or "").strip("[]").split(",")
+    found = [_worded(v).strip().strip("\"'") for v in values if not isinstance(v, dict | list)]
+    found = [text for text in found if text and "," not in text]
+    if not found:
+        raise InvalidInput(f"{name} is required: a list of ids, as search gives them")
+    return list(dict.fromkeys(found))
+
+
+def _keys(arguments: Arguments) -> list[Key]:
+    given = [arguments.get(name) for name in ("ids", "keys")]
+    wanted = [text for value in given if value for text in _strings(value, "ids")]
+    if not wanted:
+        raise InvalidInput("ids is required: a list of ids, as search gives them")
+    return [parse_key(text) for text in wanted[:MOST_IDS]]
+
+
+def _details(conn: apsw.Connection, keys: Sequence[Key], scope: Scope) -> details.Details:
+    ids = None if scope.project is None else projects.find(conn, scope.project)
+    return details.details(conn, keys, ids)
+
+
+def _ordered(records: Sequence[Record], arguments: Arguments) -> list[Record]:
+    order, limit = arguments.get("orderBy"), arguments.get("limit")
+    found = list(records)
+    if order in ("date_asc", "date_desc"):
+        found.sort(key=lambda one: (one.created_ms, one.id), reverse=order == "date_desc")
+    return found[:limit] if isinstance(limit, int) and limit > 0 else found
+
+
+def _shown(
+    conn: apsw.Connection, records: Sequence[Record], level: str
+) -> tuple[str, list[str]]:
+    if level == "title":
+        return "\n".join(listing.by_day(records)).lstrip("\n"), []
+    written = {
+        "summary": levels.in_brief,
+        "full": lambda record: levels.with_sources(conn, record, brief=True),
+        "source": lambda record: levels.with_sources(conn, record, brief=False),
+    }.get(level)
+    if written is None:
+        raise InvalidInput("level must be one of title, summary, full, source")
+    return bounds.fitted((key_of(record), written(record)) for record in records)
