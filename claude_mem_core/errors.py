@@ -99,6 +99,8 @@ class ProviderError(MemError):
         failure: what kind of failure it is.
         retry_after_s: seconds after which the service said to ask again, if it did.
         provider: its name, filled by the core when the provider leaves it empty.
+        action: what the service itself says to do.
+        url: where it says so; shown only when it is an address of the service.
     """
 
     def __init__(
@@ -108,8 +110,12 @@ class ProviderError(MemError):
         *,
         retry_after_s: float | None = None,
         provider: str = "",
+        action: str = "",
+        url: str = "",
     ) -> None:
         super().__init__(text)
+        self.action = action
+        self.url = url
         self.failure = failure
         self.retry_after_s = retry_after_s
         self.provider = provider

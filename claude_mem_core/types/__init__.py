@@ -55,6 +55,7 @@ from claude_mem_core.types.protocols import (
     StoredEvent,
     ToolCall,
     Usage,
+    Window,
 )
 from claude_mem_core.types.records import (
     CONTRACT,
@@ -131,4 +132,5 @@ __all__ = [
     "Trust",
     "Usage",
     "Values",
+    "Window",
 ]

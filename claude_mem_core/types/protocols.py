@@ -74,6 +74,23 @@ class Usage:
 
 
 @attrs.frozen(kw_only=True)
+class Window:
+    """One limit of a subscription, as the service reports it.
+
+    Attributes:
+        name: `five_hour`, `seven_day`, `seven_day_opus`, `seven_day_sonnet` or `overage`.
+        used: the part of it that is used up, 0 to 1.
+        resets_at_ms: when it begins anew; 0 when unknown.
+        rejected: the service refuses already.
+    """
+
+    name: str
+    used: float = 0.0
+    resets_at_ms: int = 0
+    rejected: bool = False
+
+
+@attrs.frozen(kw_only=True)
 class Message:
     """One turn of a conversation with a model; role is `user` or `assistant`."""
 
@@ -89,6 +106,7 @@ class Reply:
         stop: the provider's own word for why it ended.
         model: the model that answered, as the provider names it.
         provider: filled by the core.
+        windows: how far the limits of a subscription are used up, where it says so.
     """
 
     text: str
@@ -96,6 +114,7 @@ class Reply:
     stop: str = ""
     model: str = ""
     provider: str = ""
+    windows: tuple[Window, ...] = ()
 
 
 class Model(Protocol):

@@ -95,6 +95,7 @@ class Provider(Record):
         lacks: what is missing before it can work, in words for a person with the
             command to run; empty when it is complete. Without it, its keys are needed.
         pool: whether several keys may be used in turn.
+        model_key: the setting that names its model, for advice and for other models.
     """
 
     open: Callable[[Values], Model]
@@ -103,6 +104,7 @@ class Provider(Record):
     address: Callable[[Values], str] | None = None
     lacks: Callable[[Values], str] | None = None
     pool: bool = True
+    model_key: str = ""
 
 
 @attrs.frozen(kw_only=True)
