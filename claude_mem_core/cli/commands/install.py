@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from claude_mem_core.cli.emit import emit
 from claude_mem_core.cli.install import hook
+from claude_mem_core.cli.install.extras import NO_SKILLS
 from claude_mem_core.cli.install.hosts import (
     Target,
-from claude_mem_core.cli.install.elsewhere import Elsewhere, elsewhere
-from claude_mem_core.cli.install.extras import NO_SKILLS
     chosen,
     registry_for,
     setup_for,
@@ -51,12 +50,12 @@ def arguments(parser: ArgumentParser) -> None:
         default="user",
         help="for you everywhere, for the repository, or for you in it (default: user)",
     )
-    parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
-    parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
     parser.add_argument(
         "--no-mcp", action="store_true", help="leave the hosts' MCP servers as they are"
     )
     parser.add_argument("--no-skills", action="store_true", help="write no skill files")
+    parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
+    parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
     parser.add_argument(
         "--disable-auto-memory",
         action="store_true",
@@ -86,16 +85,16 @@ def run(args: Namespace) -> int:
     return exit_code(courses)
 
 
-def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[Target]:
-    """The named hosts; with none named, those that are on this machine.
-
-    Raises:
-        UnknownName: one of the names is not known.
 def _options(args: Namespace) -> frozenset[str]:
     asked = {"disable-auto-memory": args.disable_auto_memory, NO_SKILLS: args.no_skills}
     return frozenset(name for name, wished in asked.items() if wished)
 
 
+def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[Target]:
+    """The named hosts; with none named, those that are on this machine.
+
+    Raises:
+        UnknownName: one of the names is not known.
         UsageError: nobody can be asked, or no host was found.
     """
     if args.ide:

@@ -21,13 +21,13 @@ MODULES = (
     "logs",
     "admin",
     "projects",
+    "mcp",
     "info",
     "stream",
 )
 
 
 def all_endpoints() -> Iterator[Endpoint]:
-    "mcp",
     """Every endpoint of the core, in the order of the document."""
     for name in filter(_is_there, MODULES):
         module = importlib.import_module(f"{__name__}.{name}")
