@@ -21,7 +21,7 @@ class Models:
     def __init__(self, paths: Paths) -> None:
         self._paths = paths
         self._settings, self._registry = registry_of(paths)
-        self._opened: dict[str, tuple[dict[str, object], Model]] = {}
+        self._opened: dict[tuple[str, str], tuple[dict[str, object], Model]] = {}
         self._opening = asyncio.Lock()
 
     async def reply(self, asked: Asked) -> Reply:
@@ -30,16 +30,19 @@ class Models:
         Raises:
             ProviderError: there is no usable reply; nothing else leaves here.
         """
-        model = await self._model(asked.provider)
+        model = await self._model(asked)
         work = model.reply(asked.system, asked.messages, max_tokens=asked.max_tokens)
         return _checked(await _answered(asked, work), asked)
 
-    async def _model(self, name: str) -> Model:
+    async def _model(self, asked: Asked) -> Model:
+        """The opened provider, one for each key: several may be in use at once."""
         async with self._opening:
-            values = self._values(record := self._record(name))
+            record = self._record(asked.provider)
+            values = self._values(record, asked.values)
+            name = (record.name, str([values[key] for key in record.keys]))
             known = self._opened.get(name)
             if known is None or known[0] != values:
-                await self._open(record, values)
+                await self._open(name, record, values)
             return self._opened[name][1]
 
     def _record(self, name: str) -> Provider:
@@ -48,19 +51,16 @@ class Models:
         except UnknownName as error:
             raise ProviderError(Failure.MODEL, str(error), provider=name) from None
 
-    def _values(self, record: Provider) -> dict[str, object]:
-        """The settings with the credentials of this provider and of no other."""
-        from claude_mem_core import secrets
-
+    def _values(self, record: Provider, given: Values) -> dict[str, object]:
+        """The settings with the given credentials of this provider and of no other."""
         hidden = {s.key for s in declared(self._registry) if s.type == "secret"}
         values = dict(self._settings.current())
         values = {key: value for key, value in values.items() if key not in hidden}
-        for key in record.keys:
-            named = self._settings.current().get(key)
-            values[key] = secrets.read(self._paths, key) or named or ""
-        return values
+        allowed = {*record.keys, record.model_key} - {""}
+        chosen = {key: given[key] for key in allowed if key in given}
+        return {**values, **dict.fromkeys(record.keys, ""), **chosen}
 
-    async def _open(self, record: Provider, values: Values) -> None:
+    async def _open(self, name: tuple[str, str], record: Provider, values: Values) -> None:
         """Off the event loop: importing an SDK takes seconds."""
         if lacks := _lacks(record, values):
             raise ProviderError(Failure.KEY_REFUSED, lacks, provider=record.name)
@@ -70,14 +70,14 @@ class Models:
         if outcome.error is not None:
             text = f"provider {record.name} can't be opened: {describe(outcome.error)}"
             raise ProviderError(Failure.BAD_REQUEST, text, provider=record.name)
-        old = self._opened.pop(record.name, None)
-        self._opened[record.name] = (dict(values), outcome.value)
+        old = self._opened.pop(name, None)
+        self._opened[name] = (dict(values), outcome.value)
         if old is not None:
             await call_async(record.name, old[1].aclose)
 
     async def aclose(self) -> None:
         """Close what was opened."""
-        for name, (_, model) in self._opened.items():
+        for (name, _), (_, model) in self._opened.items():
             await call_async(name, model.aclose)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
 
 from claude_mem_core.errors import Failure, InvalidInput, ProviderError
-from claude_mem_core.types import Message, Reply, Usage
+from claude_mem_core.types import Message, Reply, Usage, Window
 
 LENGTH = struct.Struct(">I")
 MOST = 32_000_000  # bytes of one message
@@ -26,6 +27,8 @@ class Asked:
         max_tokens: of the reply.
         seconds: after which the process gives up by itself.
         session: row of the session that it is for; for the account of what it cost.
+        values: settings for this request alone, by key: the one credential that was
+            chosen for it, another model. Only the provider's own keys count.
     """
 
     provider: str
@@ -34,6 +37,7 @@ class Asked:
     max_tokens: int
     seconds: float
     session: int = 0
+    values: Mapping[str, str] = attrs.field(factory=dict, repr=False)
 
 
 def framed(said: Said) -> bytes:
@@ -69,6 +73,7 @@ def asked_out(asked: Asked) -> Said:
         "max_tokens": asked.max_tokens,
         "seconds": asked.seconds,
         "session": asked.session,
+        "values": dict(asked.values),
     }
 
 
@@ -82,6 +87,7 @@ def asked_in(said: Said) -> Asked:
         max_tokens=said["max_tokens"],
         seconds=said["seconds"],
         session=said.get("session", 0),
+        values=said.get("values", {}),
     )
 
 
@@ -97,6 +103,8 @@ def error_out(error: ProviderError) -> Said:
         "text": str(error),
         "retry_after_s": error.retry_after_s,
         "provider": error.provider,
+        "action": error.action,
+        "url": error.url,
     }
 
 
@@ -112,6 +120,9 @@ def reply_in(said: Said) -> Reply:
             said["text"],
             retry_after_s=said["retry_after_s"],
             provider=said["provider"],
+            action=said.get("action", ""),
+            url=said.get("url", ""),
         )
     fields = dict(said["reply"])
-    return Reply(**{**fields, "usage": Usage(**fields["usage"])})
+    windows = tuple(Window(**window) for window in fields.pop("windows", ()))
+    return Reply(**{**fields, "usage": Usage(**fields["usage"]), "windows": windows})
