@@ -1,4 +1,6 @@
-"""Prompts that Claude Code writes itself: they come like a user's, but nobody typed them.
+"""Prompts that a host writes itself: they come like a user's, but nobody typed them.
+
+The words are those of Claude Code and of the hosts that grew out of it or beside it.
 
 A background task's end arrives as a prompt that starts with `<task-notification>`; slash
 commands and shell escapes leave blocks of their own. A prompt in which a person quotes
