@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -121,6 +122,47 @@ def test_one_that_fails_does_not_stop_the_other(mem: Run, home: Path) -> None:
     assert "Kimi Code: installed" in done.stdout
     assert config.read_text() == '{\n  "model" "opus"\n}'
     assert "claude-mem" in (home / ".kimi-code" / "config.toml").read_text()
+
+
+def test_why_a_host_failed_is_said_once(mem: Run, home: Path) -> None:
+    (home / ".claude" / "settings.json").write_text('{\n  "model" "opus"\n}')
+    said = mem("install", "--ide", "claude-code")
+    assert (said.stdout + said.stderr).count("a colon was expected") == 1
+
+
+def test_a_second_data_directory_says_whose_hooks_it_takes(mem: Run, home: Path) -> None:
+    config = home / ".claude" / "settings.json"
+    first, second = home / "one", home / "the second"
+    mem("install", "--ide", "claude-code", CLAUDE_MEM_DATA_DIR=str(first))
+    before = config.read_bytes()
+    told = f"Claude Code's hooks are those of another data directory, {first}"
+    done = mem("install", "--ide", "claude-code", CLAUDE_MEM_DATA_DIR=str(second))
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert "--yes" in done.stderr
+    done = mem("install", "--ide", "claude-code", "--json", CLAUDE_MEM_DATA_DIR=str(second))
+    assert done.returncode == 2
+    assert config.read_bytes() == before
+    assert not (second / "hook").exists()
+    shown = mem("install", "--dry-run", CLAUDE_MEM_DATA_DIR=str(second))
+    assert told in shown.stdout
+    args = ("install", "--ide", "claude-code", "--yes", "--json")
+    done = mem(*args, CLAUDE_MEM_DATA_DIR=str(second))
+    assert [other["data"] for other in json.loads(done.stdout)["takes_over"]] == [str(first)]
+    assert str(first) not in config.read_text()
+    shown = mem("install", "--yes", CLAUDE_MEM_DATA_DIR=str(second)).stdout
+    assert "another data directory" not in shown
+
+
+def test_a_directory_that_is_gone_is_taken_over_without_a_question(mem: Run, home: Path) -> None:
+    (home / ".kimi-code").mkdir()
+    first = home / "first one"
+    mem("install", "--ide", "kimi", CLAUDE_MEM_DATA_DIR=str(first))
+    shutil.rmtree(first)
+    done = mem("install", "--ide", "kimi")
+    assert done.returncode == 0, done.stderr
+    assert f"another data directory, {first}" in done.stdout
+    assert "not in use any more" in done.stdout
 
 
 def test_hosts_without_the_scope_are_left_out(mem: Run, home: Path) -> None:

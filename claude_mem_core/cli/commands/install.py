@@ -5,9 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
+import attrs
+
 from claude_mem_core.cli.emit import emit
 from claude_mem_core.cli.install import hook
-from claude_mem_core.cli.install.extras import NO_SKILLS
+from claude_mem_core.cli.install.elsewhere import Elsewhere, elsewhere
 from claude_mem_core.cli.install.hosts import (
     Target,
     chosen,
@@ -30,7 +32,7 @@ from claude_mem_core.errors import MemError, UsageError
 from claude_mem_core.paths import Paths, data_dir
 from claude_mem_core.types import HostSetup
 
-HELP = "put hooks, MCP server and skills into Claude Code, Kimi Code and other agents"
+HELP = "put the hooks into Claude Code, Kimi Code and other agents"
 
 
 NO_HOSTS = (
@@ -50,10 +52,6 @@ def arguments(parser: ArgumentParser) -> None:
         default="user",
         help="for you everywhere, for the repository, or for you in it (default: user)",
     )
-    parser.add_argument(
-        "--no-mcp", action="store_true", help="leave the hosts' MCP servers as they are"
-    )
-    parser.add_argument("--no-skills", action="store_true", help="write no skill files")
     parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
     parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
     parser.add_argument(
@@ -67,27 +65,23 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Plan, show, ask, install; 1 when a host failed."""
     paths = Paths(data_dir())
-    setup = setup_for(
-        paths, hook.expected(paths), scope=args.scope, options=_options(args),
-        mcp=() if args.no_mcp else hook.bridge(paths),
-    )  # fmt: skip
+    quiet = frozenset({"disable-auto-memory"}) if args.disable_auto_memory else frozenset()
+    setup = setup_for(paths, hook.expected(paths), scope=args.scope, options=quiet)
     known = targets(registry_for(paths))
     wanted = _wanted(args, setup, known)
     courses = planned(wanted, lambda target: target.plan(setup, remove=False))
+    taken = elsewhere(courses, paths)
     if not args.json:
         show(courses, paths)
-    if not args.dry_run and _may(args, courses):
+        for other in taken:
+            emit(f"! {other.told(paths)}.\n")
+    if not args.dry_run and _may(args, courses, taken, paths):
         if any(course.error is None for course in courses):
             hook.install(paths, (target.record for target in known))
         carry_out(courses, paths)
     _add_notes(courses, setup)
-    _report(args, courses, paths)
+    _report(args, courses, paths, taken)
     return exit_code(courses)
-
-
-def _options(args: Namespace) -> frozenset[str]:
-    asked = {"disable-auto-memory": args.disable_auto_memory, NO_SKILLS: args.no_skills}
-    return frozenset(name for name, wished in asked.items() if wished)
 
 
 def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[Target]:
@@ -103,7 +97,9 @@ def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[
         raise UsageError("nobody can be asked here; name a host with --ide, or say --yes")
     found = [target for target in known if _is_here(target, setup)]
     if not found:
-        names = ", ".join(target.name for target in known) or "none installed"
+        if not known:
+            raise UsageError(NO_HOSTS)
+        names = ", ".join(target.name for target in known)
         raise UsageError(
             f"no host was found on this machine; name one with --ide (known: {names})"
         )
@@ -118,8 +114,17 @@ def _is_here(target: Target, setup: HostSetup) -> bool:
         return False
 
 
-def _may(args: Namespace, courses: Sequence[Course]) -> bool:
-    """Whether the changes are wanted: said so, named without a terminal, or agreed."""
+def _may(
+    args: Namespace, courses: Sequence[Course], taken: Sequence[Elsewhere], paths: Paths
+) -> bool:
+    """Whether the changes are wanted: said so, named without a terminal, or agreed.
+
+    Raises:
+        UsageError: hooks of another data directory are in use, and nobody can be asked.
+    """
+    in_use = [other for other in taken if other.in_use]
+    if in_use and not args.yes and (args.json or not terminal()):
+        raise UsageError(f"{in_use[0].told(paths)}. Nothing was changed; say --yes to do it")
     if args.yes or args.json or not terminal() or not any(c.changes for c in courses):
         return True
     titles = " and ".join(course.target.title for course in courses if course.changes)
@@ -134,9 +139,12 @@ def _add_notes(courses: Sequence[Course], setup: HostSetup) -> None:
             course.notes = (str(error),)
 
 
-def _report(args: Namespace, courses: Sequence[Course], paths: Paths) -> None:
+def _report(
+    args: Namespace, courses: Sequence[Course], paths: Paths, taken: Sequence[Elsewhere]
+) -> None:
     if args.json:
-        report_json(courses, "installed", paths, dry_run=args.dry_run)
+        others = [attrs.asdict(other) for other in taken]
+        report_json(courses, "installed", paths, dry_run=args.dry_run, takes_over=others)
         return
     report(courses, "installed", paths)
     if any(course.applied for course in courses):

@@ -103,6 +103,8 @@ def report(courses: Sequence[Course], done: str, paths: Paths) -> None:
             elif not applied.path.startswith(f"{paths.data}/"):
                 emit(f"  {applied.path}")
         for note in course.notes:
+            if note == course.error:
+                continue  # what stops the installer stops the look at the host, too
             emit(f"  note: {note}")
 
 
