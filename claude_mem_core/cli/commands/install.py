@@ -10,6 +10,7 @@ import attrs
 from claude_mem_core.cli.emit import emit
 from claude_mem_core.cli.install import hook
 from claude_mem_core.cli.install.elsewhere import Elsewhere, elsewhere
+from claude_mem_core.cli.install.extras import NO_SKILLS
 from claude_mem_core.cli.install.hosts import (
     Target,
     chosen,
@@ -32,7 +33,7 @@ from claude_mem_core.errors import MemError, UsageError
 from claude_mem_core.paths import Paths, data_dir
 from claude_mem_core.types import HostSetup
 
-HELP = "put the hooks into Claude Code, Kimi Code and other agents"
+HELP = "put hooks, MCP server and skills into Claude Code, Kimi Code and other agents"
 
 
 NO_HOSTS = (
@@ -52,6 +53,10 @@ def arguments(parser: ArgumentParser) -> None:
         default="user",
         help="for you everywhere, for the repository, or for you in it (default: user)",
     )
+    parser.add_argument(
+        "--no-mcp", action="store_true", help="leave the hosts' MCP servers as they are"
+    )
+    parser.add_argument("--no-skills", action="store_true", help="write no skill files")
     parser.add_argument("--yes", "-y", action="store_true", help="don't ask")
     parser.add_argument("--dry-run", action="store_true", help="show the changes, make none")
     parser.add_argument(
@@ -65,8 +70,10 @@ def arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Plan, show, ask, install; 1 when a host failed."""
     paths = Paths(data_dir())
-    quiet = frozenset({"disable-auto-memory"}) if args.disable_auto_memory else frozenset()
-    setup = setup_for(paths, hook.expected(paths), scope=args.scope, options=quiet)
+    setup = setup_for(
+        paths, hook.expected(paths), scope=args.scope, options=_options(args),
+        mcp=() if args.no_mcp else hook.bridge(paths),
+    )  # fmt: skip
     known = targets(registry_for(paths))
     wanted = _wanted(args, setup, known)
     courses = planned(wanted, lambda target: target.plan(setup, remove=False))
@@ -82,6 +89,11 @@ def run(args: Namespace) -> int:
     _add_notes(courses, setup)
     _report(args, courses, paths, taken)
     return exit_code(courses)
+
+
+def _options(args: Namespace) -> frozenset[str]:
+    asked = {"disable-auto-memory": args.disable_auto_memory, NO_SKILLS: args.no_skills}
+    return frozenset(name for name, wished in asked.items() if wished)
 
 
 def _wanted(args: Namespace, setup: HostSetup, known: Sequence[Target]) -> list[Target]:
