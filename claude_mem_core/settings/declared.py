@@ -12,6 +12,7 @@ from claude_mem_core.settings.capture_area import (
     REDACTION,
     STORAGE,
 )
+from claude_mem_core.settings.observer_area import MODELLED
 from claude_mem_core.settings.provider_area import PROVIDER
 from claude_mem_core.settings.recall_area import CONTEXT, MCP, SEARCH
 from claude_mem_core.settings.worker_area import HOOKS, SECURITY, SPOOL, WORKER
@@ -25,6 +26,7 @@ CORE: tuple[Setting, ...] = (
     *PROJECTS,
     *REDACTION,
     *OBSERVER,
+    *MODELLED,
     *PROVIDER,
     *SEARCH,
     *MCP,

@@ -1,0 +1,68 @@
+"""What was said with the model about a session, for as long as it pays to repeat it.
+
+Every request repeats what came before in it. A generation therefore ends when the past
+would cost more than it is worth; the next one is briefed from the session's memories.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from claude_mem_core.types import Message, Observation
+
+SESSIONS = 64  # conversations that are remembered
+GENERATION_CHARS = 48_000
+PAST_SHARE = 2  # the past may be this many times as long as what is new
+SAID_CHARS = 6_000  # of an answer that is repeated
+
+
+@attrs.define
+class Conversation:
+    """One generation: the messages so far, and which memories it knows."""
+
+    messages: list[Message] = attrs.field(factory=list)
+    told: set[int] = attrs.field(factory=set)
+
+    @property
+    def chars(self) -> int:
+        """Length of all messages."""
+        return sum(len(message.text) for message in self.messages)
+
+    def has_room(self, new: int, most: int) -> bool:
+        """Whether `new` characters may follow what is there."""
+        past = self.chars
+        return past + new <= most and past <= PAST_SHARE * new
+
+    def untold(self, earlier: Iterable[Observation]) -> list[Observation]:
+        """Memories that it has not heard of."""
+        return [one for one in earlier if one.id not in self.told]
+
+    def went_on(self, asked: str, answered: str, earlier: Sequence[Observation]) -> None:
+        """Take in an exchange that went well."""
+        self.messages.append(Message(role="user", text=asked))
+        self.messages.append(Message(role="assistant", text=answered[:SAID_CHARS]))
+        self.told.update(one.id for one in earlier)
+
+
+class Conversations:
+    """The generation of each session; the longest unused are forgotten."""
+
+    def __init__(self) -> None:
+        self._by_session: OrderedDict[int, Conversation] = OrderedDict()
+
+    def of(self, session: int, new: int, most: int) -> Conversation:
+        """The session's generation, a new one where the present has no room for more."""
+        found = self._by_session.get(session)
+        if found is None or not found.has_room(new, most):
+            found = self._by_session[session] = Conversation()
+        self._by_session.move_to_end(session)
+        while len(self._by_session) > SESSIONS:
+            self._by_session.popitem(last=False)
+        return found
+
+    def end(self, session: int) -> None:
+        """The next request of the session begins a new generation."""
+        self._by_session.pop(session, None)
