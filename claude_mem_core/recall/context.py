@@ -97,11 +97,13 @@ def session_context(
         conn, what, settings["CLAUDE_MEM_CONTEXT_OBSERVATIONS"]
     )
     sessions = context_rows.summaries(conn, what, settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"])
-    if not (rows or sessions or omitted):
+    pinned = [] if what.since_ms is not None else context_rows.pinned(conn, what)
+    if not (rows or sessions or omitted or pinned):
         return _nothing(request, settings, what)
     page = _page(request, settings)
     for line in _head(conn, request, settings, brief=what.since_ms is not None):
         page.fixed(line)
+    page.pinned(pinned)
     _fill(conn, page, request, settings, what, rows, sessions)
     return _made(page, request, omitted, len(rows) + len(sessions))
 

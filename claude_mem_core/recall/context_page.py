@@ -93,12 +93,19 @@ class Page:
         if self._room.take(section):
             self._foot += section
 
+    def pinned(self, rows: Sequence[Row]) -> None:
+        """Rows that a person pinned have room before all others."""
+        for row in rows:
+            if self._line(row):
+                self._reasons[row.key] = "pinned"
+
     def index(
         self, rows: Sequence[Row], sessions: Sequence[SummaryRow], settings: Mapping[str, Any]
     ) -> None:
         """Rows newest first until the room ends, the newest ones in full as they fit."""
         both: list[Row | SummaryRow] = [*rows, *sessions]
-        both.sort(key=lambda row: (-row.created_ms, isinstance(row, SummaryRow), -row.id))
+        both = [row for row in both if row.key not in self._rows]
+        both.sort(key=_newest_first)
         waiting = iter(both)
         rest = self._lines_until(waiting, round(self._room.bytes * (1 - ROWS_FIRST)))
         for row in rows[: settings["CLAUDE_MEM_CONTEXT_FULL_COUNT"]]:
@@ -137,11 +144,15 @@ class Page:
 
     def observations(self) -> list[Row]:
         """The observations on the page, newest first."""
-        return [row for row in self._rows.values() if isinstance(row, Row)]
+        return [row for row in self._shown() if isinstance(row, Row)]
 
     def shown(self) -> tuple[tuple[str, ...], dict[str, str]]:
         """What is on the page, newest first, and why."""
-        return tuple(self._rows), self._reasons
+        return tuple(row.key for row in self._shown()), self._reasons
+
+    def _shown(self) -> list[Row | SummaryRow]:
+        """The rows newest first; pinned ones stand at their own time."""
+        return sorted(self._rows.values(), key=_newest_first)
 
     def text(self) -> str:
         """The page, oldest day first."""
@@ -149,15 +160,19 @@ class Page:
 
     def _index(self) -> Iterator[str]:
         day = clock = ""
-        for key, row in reversed(self._rows.items()):
+        for row in reversed(self._shown()):
             if dates.heading(row.created_ms) != day:
                 day, clock = dates.heading(row.created_ms), ""
                 yield ""
                 yield f"### {day}"
             now = dates.clock(row.created_ms)
-            yield _row_line(row, ditto=now == clock, full=key in self._full)
+            yield _row_line(row, ditto=now == clock, full=row.key in self._full)
             clock = now
-            yield from self._full.get(key, ())
+            yield from self._full.get(row.key, ())
+
+
+def _newest_first(row: Row | SummaryRow) -> tuple[int, bool, int]:
+    return (-row.created_ms, isinstance(row, SummaryRow), -row.id)
 
 
 def _row_line(row: Row | SummaryRow, *, ditto: bool, full: bool = False) -> str:

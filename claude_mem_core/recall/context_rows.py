@@ -67,6 +67,12 @@ _ANSWER = """
   WHERE e.session_db_id = ? AND e.kind = 'turn_ended' AND e.payload IS NOT NULL
   ORDER BY e.id DESC LIMIT 1
 """
+_PINNED = """
+  SELECT {columns} FROM observations
+  WHERE id IN (SELECT record_id FROM pins
+      WHERE kind = 'observation' AND project_id = ? ORDER BY at_ms DESC LIMIT 20)
+    AND superseded_by IS NULL
+"""
 _BY_HOST = "AND platform_source = :host"
 _BY_TYPE = "AND type = :type"
 _BY_AGENT = "AND agent_id IS NULL"
@@ -159,6 +165,14 @@ def observations(
     if left_out > _SPARE and len(found) < limit:
         found, left_out = _speaking(_newest(conn, what, _WALKED))
     return found[:limit], {ORDERS: left_out} if left_out else {}
+
+
+def pinned(conn: apsw.Connection, what: Wanted) -> list[Row]:
+    """What a person pinned in these projects, newest first; at most 20 of each project."""
+    sql = _PINNED.format(columns=_COLUMNS)
+    rows = [_row(row) for project in what.project_ids for row in fetch.rows(conn, sql, project)]
+    found, _ = _speaking(rows)
+    return sorted(found, key=lambda row: (-row.created_ms, -row.id))
 
 
 def _speaking(rows: Sequence[Row]) -> tuple[list[Row], int]:

@@ -67,7 +67,9 @@ def _head(record: Record, sign: str, title: str) -> list[str]:
 
 def _observation(record: Observation) -> list[str]:
     lines = _head(record, icon(record.type), record.title or "(no title)")
-    if record.superseded_by:
+    if record.superseded_by == 0:
+        lines.append("Marked wrong by the user: it does not hold.")
+    elif record.superseded_by:
         lines.append(f"Superseded by #{record.superseded_by}: it no longer holds.")
     lines += _text(record.subtitle) + _text(record.narrative)
     lines += _listed("Facts", record.facts)

@@ -65,7 +65,9 @@ def title_of(record: Record) -> str:
         title = for_prompt(record.request, TITLE_CHARS) or "(no request)"
     else:
         title = for_prompt(record.title, TITLE_CHARS) or "(no title)"
-        if record.superseded_by:
+        if record.superseded_by == 0:
+            title += " (marked wrong)"
+        elif record.superseded_by:
             title += f" (superseded by #{record.superseded_by})"
     return f"[from web] {title}" if record.trust is Trust.FOREIGN else title
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import apsw
 import attrs
 
 from claude_mem_core.plugins.calls import call_sync
 from claude_mem_core.recall.records import Record, key_of, kind_of, load
-from claude_mem_core.store import Store
+from claude_mem_core.store import Store, correct
 from claude_mem_core.types import DocKind, Found, Hit, Query, SearchIndex
 
 _KEPT = 200  # hits of each backend that are merged
@@ -114,4 +114,14 @@ def _load(
 ) -> list[tuple[tuple[DocKind, int], Record]]:
     keys = [(hit.kind, hit.id) for hit in hits]
     there = {(kind_of(record), record.id): record for record in load(conn, keys)}
-    return [(key, there[key]) for key in keys if key in there]
+    wrong = _wrong(conn, keys)
+    return [(key, there[key]) for key in keys if key in there and key not in wrong]
+
+
+def _wrong(conn: apsw.Connection, keys: Sequence[tuple[DocKind, int]]) -> set[Any]:
+    """What the user marked wrong is never found again."""
+    return {
+        (kind, number)
+        for kind in (DocKind.OBSERVATION, DocKind.SUMMARY)
+        for number in correct.wrong_among(conn, kind, [n for k, n in keys if k is kind])
+    }

@@ -30,7 +30,7 @@ SAME = """
 """
 AGAIN = """
   UPDATE observations SET occurrence_count = occurrence_count + 1, metadata = ?,
-    trust = ?, superseded_by = NULL
+    trust = ?, superseded_by = iif(superseded_by = 0, 0, NULL)
   WHERE id = ?
 """
 SUMMARY = """

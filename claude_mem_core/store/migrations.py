@@ -76,8 +76,15 @@ def _places(conn: apsw.Connection) -> None:
     connect.run(conn, PLACES)
 
 
+def _corrections(conn: apsw.Connection) -> None:
+    """What people do to memories, and how to take it back."""
+    sql = resources.files(__package__) / "corrections.sql"
+    connect.run(conn, sql.read_text(encoding="utf-8"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
+    Migration(3, _corrections),
 )
 VERSION = MIGRATIONS[-1].number

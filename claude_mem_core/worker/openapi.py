@@ -18,6 +18,7 @@ MEANING = {
     403: "a request of another page, or a session that may not do this",
     404: "there is no such record",
     408: "the body did not come in time",
+    409: "it was changed in the meantime; the answer has it as it is now",
     413: "the body is too large",
     415: "the body is not declared as JSON",
     421: "the Host header names another server",

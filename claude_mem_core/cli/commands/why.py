@@ -35,7 +35,9 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 
     made = f", made by {for_prompt(found['model'], 60)}" if found["model"] else ""
     yield f"#{found['key']}: trust {found['trust']}{made}"
-    if found["superseded_by"]:
+    if found["superseded_by"] == 0:
+        yield "marked wrong by you"
+    elif found["superseded_by"]:
         yield f"superseded by #{found['superseded_by']}"
     if found["supersedes"]:
         yield "supersedes " + ", ".join(f"#{number}" for number in found["supersedes"])

@@ -14,7 +14,6 @@ from claude_mem_core.recall import context_rows, semantic
 from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
 from claude_mem_core.recall.paint import painted
 from claude_mem_core.recall.records import load, parse_key
-from claude_mem_core.recall.why import why
 from claude_mem_core.store import fetch, projects
 from claude_mem_core.types import DocKind, Host
 from claude_mem_core.worker.routes.projects import place_of_project
@@ -22,8 +21,6 @@ from claude_mem_core.worker.routes.rows import worded
 from claude_mem_core.worker.spec import (
     ANY,
     INT64,
-    KEY,
-    OBJECT,
     Call,
     Endpoint,
     Refused,
@@ -136,13 +133,21 @@ def _char_limit(call: Call, host: str) -> int:
     return next((found.context_chars for found in records if found.name == host), 0)
 
 
-def build(conn: apsw.Connection, call: Call, names: Sequence[str], host: str) -> ContextText:
-    """The context that a session of these projects would be given now."""
+def build(
+    conn: apsw.Connection, call: Call, names: Sequence[str], host: str,
+    draft: Mapping[str, Any] | None = None,
+) -> ContextText:  # fmt: skip
+    """The context that a session of these projects would be given now.
+
+    `draft`: settings that are not saved, by key.
+    """
     try:
         label, ids = _chosen(conn, call, names)
     except _Shut as shut:
         return ContextText(omitted={str(shut): 1})
     settings: Mapping[str, Any] = call.services.settings.current()
+    if draft:
+        settings = {**settings, **draft}
     if call.params.get("full"):
         settings = {**settings, **_FULL}
     request = ContextRequest(
@@ -249,12 +254,6 @@ async def for_prompt(call: Call) -> dict[str, Any]:
     return await anyio.to_thread.run_sync(work)
 
 
-async def explain(call: Call) -> dict[str, Any]:
-    """Evidence of a memory and where it was given."""
-    key = parse_key(call.params["id"])
-    return await call.services.store.aread(lambda conn: why(conn, key))
-
-
 _PROJECT = text("project", longest=4096, help="label or id of a project")
 _COLORS = flag("colors", help="with terminal colours")
 
@@ -317,15 +316,6 @@ ENDPOINTS = (
             }
         ),
         answers={200: record({"context": {"type": "string"}, "count": {"type": "integer"}})},
-        area="context",
-    ),
-    Endpoint(
-        "GET",
-        "/api/why",
-        explain,
-        "Evidence of a memory and where it was given",
-        params=(text("id", required=True, longest=40, pattern=f"^{KEY}$", help="123, S4 or P7"),),
-        answers={200: OBJECT, 404: OBJECT},
         area="context",
     ),
 )

@@ -1,0 +1,174 @@
+"""What a person does to memories: edit, delete, pin, mark wrong, undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import apsw
+
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.store import cards, correct, detail, fetch
+from claude_mem_core.store.trash import TABLES
+from claude_mem_core.types import DocKind
+from claude_mem_core.worker.routes.browse import KEY, MEMORY, memory_key
+from claude_mem_core.worker.spec import (
+    INT64,
+    OBJECT,
+    Call,
+    Endpoint,
+    Refused,
+    Reply,
+    array,
+    record,
+    string,
+)
+
+MOST = 1000
+Act = Callable[[apsw.Connection, DocKind, int, int], correct.Done]
+ACTS: Mapping[str, Act] = {
+    "delete": correct.delete,
+    "pin": correct.pin,
+    "unpin": correct.unpin,
+    "wrong": correct.mark_wrong,
+    "right": correct.mark_right,
+}
+FIELDS = {name for names in correct.FIELDS.values() for name in names}
+NOT_HERE = "text from outside is pinned at a terminal only: mem pin {key}"
+
+
+async def edit(call: Call) -> object:
+    """Put new words in the place of old ones; `rev` says which words were seen.
+
+    Another revision is a 409, with the memory as it is now.
+    """
+    kind, number = memory_key(call.params["key"])
+    words = _cleaned(call, {k: v for k, v in call.body.items() if k in FIELDS})
+    rev, now = call.body.get("rev"), now_ms()
+    try:
+        done = await call.services.store.awrite(
+            lambda conn: correct.edit(conn, kind, number, words, rev, now)
+        )
+    except correct.Changed as error:
+        found = await call.services.store.aread(lambda conn: detail.detail(conn, kind, number))
+        return Reply({"error": str(error), "memory": found}, 409)
+    return _told(call, [done])
+
+
+def _cleaned(call: Call, words: Mapping[str, Any]) -> dict[str, Any]:
+    """New words pass the same door as all that is kept: tags and secrets go."""
+    cleaner = call.services.cleaners.current(call.services.settings.current())
+    return {
+        name: [cleaner.text(part, "prompt") for part in value]
+        if isinstance(value, list)
+        else cleaner.text(value, "prompt")
+        for name, value in words.items()
+    }
+
+
+def _acting(action: str) -> Callable[[Call], Any]:
+    async def handler(call: Call) -> dict[str, Any]:
+        """One change of one memory; `undo` of the answer takes it back."""
+        return await _act(call, action, [call.params["key"]])
+
+    return handler
+
+
+async def bulk(call: Call) -> dict[str, Any]:
+    """The same change of several memories, all of them or none."""
+    return await _act(call, call.body["action"], call.body["keys"])
+
+
+async def _act(call: Call, action: str, names: list[str]) -> dict[str, Any]:
+    keys, now = [memory_key(name) for name in dict.fromkeys(names)], now_ms()
+
+    def write(conn: apsw.Connection) -> list[correct.Done]:
+        if action == "pin" and not call.local:
+            _only_from_inside(conn, keys)
+        return [ACTS[action](conn, kind, number, now) for kind, number in keys]
+
+    return _told(call, await call.services.store.awrite(write))
+
+
+def _only_from_inside(conn: apsw.Connection, keys: list[cards.Key]) -> None:
+    for kind, number in keys:
+        sql = f"SELECT trust FROM {TABLES[kind]} WHERE id = ?"
+        if fetch.value(conn, sql, number) == "foreign":
+            raise Refused(403, NOT_HERE.format(key=cards.key_text(kind, number)))
+
+
+async def undo(call: Call) -> object:
+    """Take back the changes of these numbers, or the newest one; 409 under a newer change."""
+    given, now = call.body.get("undo"), now_ms()
+    numbers = [None] if given is None else sorted(given, reverse=True)
+
+    def write(conn: apsw.Connection) -> list[correct.Done]:
+        return [correct.undo(conn, number, now) for number in numbers]
+
+    try:
+        done = await call.services.store.awrite(write)
+    except correct.Changed as error:
+        return Reply({"error": str(error)}, 409)
+    return _told(call, done)
+
+
+def _told(call: Call, done: list[correct.Done]) -> dict[str, Any]:
+    """The answer; search and every open page hear of it."""
+    call.services.indexer.wake()
+    changed = [
+        {"key": cards.key_text(one.kind, one.id), "action": one.action, "rev": one.rev,
+         "undo": one.undo}
+        for one in done
+    ]  # fmt: skip
+    call.services.bus.publish("memory_changed", changed=changed)
+    return {"success": True, "changed": changed}
+
+
+TEXT = string(longest=1_000_000)
+EDIT = record(
+    {
+        "rev": {"type": ["integer", "null"], "minimum": 0, "maximum": INT64},
+        "type": string(longest=60, shortest=1),
+        **{n: TEXT for n in FIELDS - {"type", "facts", "concepts"}},
+        "facts": array(TEXT, 200), "concepts": array(string(longest=200), 100),
+    },
+    strict=True,
+)  # fmt: skip
+ANSWER = {200: record({"changed": {"type": "array"}}, "changed"), 404: OBJECT}
+KEYS = {"type": "array", "minItems": 1, "maxItems": MOST,
+        "items": {"type": "string", "pattern": MEMORY, "maxLength": 20}}  # fmt: skip
+NUMBERS = {"type": ["array", "null"], "minItems": 1, "maxItems": MOST,
+           "items": {"type": "integer", "minimum": 1, "maximum": INT64}}  # fmt: skip
+
+
+def _one(action: str, summary: str) -> Endpoint:
+    return Endpoint(
+        "POST", f"/api/memories/{{key}}/{action}", _acting(action), summary, params=(KEY,),
+        body=OBJECT, body_optional=True, answers=ANSWER, area="memory",
+    )  # fmt: skip
+
+
+ENDPOINTS = (
+    Endpoint(
+        "PATCH", "/api/memories/{key}", edit, "Edit a memory", params=(KEY,), body=EDIT,
+        answers={**ANSWER, 409: OBJECT}, area="memory",
+    ),
+    Endpoint(
+        "DELETE", "/api/memories/{key}", _acting("delete"),
+        "Delete a memory; it can come back for 7 days", params=(KEY,), answers=ANSWER,
+        area="memory",
+    ),
+    _one("pin", "Put a memory into every context of its project"),
+    _one("unpin", "Unpin a memory"),
+    _one("wrong", "Mark a memory wrong: nobody is given it any more"),
+    _one("right", "Take the mark off again"),
+    Endpoint(
+        "POST", "/api/memories/bulk", bulk, "Change several memories at once",
+        body=record({"keys": KEYS, "action": {"enum": list(ACTS)}}, "keys", "action"),
+        answers=ANSWER, area="memory",
+    ),
+    Endpoint(
+        "POST", "/api/undo", undo, "Take changes back", body=record({"undo": NUMBERS}),
+        body_optional=True, answers={**ANSWER, 409: OBJECT}, area="memory",
+    ),
+)  # fmt: skip
