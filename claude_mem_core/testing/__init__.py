@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from claude_mem_core.testing.command import CommandContract
     from claude_mem_core.testing.context import ContextContract
     from claude_mem_core.testing.embedder import EmbedderContract
+    from claude_mem_core.testing.failures import FailuresContract
     from claude_mem_core.testing.fake_models import Call, FakeModels, Talk, Turn
     from claude_mem_core.testing.fake_site import FakeSite
     from claude_mem_core.testing.host import HostContract
@@ -36,6 +37,7 @@ __all__ = [
     "CommandContract",
     "ContextContract",
     "EmbedderContract",
+    "FailuresContract",
     "FakeModels",
     "FakeSite",
     "HostContract",

@@ -6,26 +6,40 @@
         ...  # point the agent at models.url
         assert "earlier" in models.asked()[-1].text
 
-It speaks Anthropic's Messages and OpenAI's Chat Completions, streamed and whole. A request
+It speaks Anthropic's Messages, OpenAI's Chat Completions and Responses, and Gemini's
+generateContent, streamed and whole. A request
 that offers tools is answered by the next turn of the first talk whose `match` is found in
 what the user said; when its turns are used up, its last text is said again, so that an
-agent always comes to an end. A request without tools (a title, a summary) gets `side`.
+agent always comes to an end. A request without tools (a title, a summary) gets `side`, or
+the talk with `anywhere` that takes it. What can go wrong with a service is in a turn too:
+
+    Turn(status=429, text="slow down", headers={"Retry-After": "7"})
+    Turn(status=502, raw="<html>Bad gateway</html>", headers={"Content-Type": "text/html"})
+    Turn(text="half of it", cut=True)        # the connection ends in the middle
+    Turn(text="half of it", stuck=True)      # ... or goes quiet there
+    Turn(stuck=True)                         # never a word
+
+`closed_port()` is where nobody listens.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import socket
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
 
 import attrs
 
+from claude_mem_core.testing.gemini_wire import GEMINI, GEMINI_STREAM
 from claude_mem_core.testing.model_wire import ANTHROPIC, CHAT, Wire
+from claude_mem_core.testing.responses_wire import RESPONSES
+
+WIRES = (ANTHROPIC, CHAT, RESPONSES, GEMINI, GEMINI_STREAM)
 
 
 @attrs.frozen
@@ -40,13 +54,24 @@ class Call:
 class Turn:
     """One reply: what the model says, which tools it calls, after how many seconds.
 
-    `status` other than 200 makes it a failure with `text` as its message.
+    Attributes:
+        status: other than 200 it is a failure with `text` as its message.
+        headers: sent along, in place of ours where they have the same name.
+        raw: sent as it is, in place of the service's own form.
+        stop: the service's word for why the answer ended; empty: its usual one.
+        cut: the connection ends in the middle of the answer.
+        stuck: nothing more comes after the middle; without text, nothing at all.
     """
 
     text: str = ""
     calls: Sequence[Call] = ()
     delay: float = 0.0
     status: int = 200
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+    raw: str | None = None
+    stop: str = ""
+    cut: bool = False
+    stuck: bool = False
 
 
 @attrs.define(kw_only=True)
@@ -85,6 +110,7 @@ class Request:
         text: the same as text, for looking something up in it.
         said: what the user said in it, tool results left out.
         tools: names of the tools it offers.
+        headers: by lower name.
     """
 
     path: str
@@ -92,6 +118,14 @@ class Request:
     text: str
     said: str
     tools: tuple[str, ...]
+    headers: Mapping[str, str] = attrs.field(factory=dict)
+
+
+def closed_port() -> int:
+    """A port on which nobody listens."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
 
 
 class FakeModels:
@@ -143,6 +177,7 @@ class FakeModels:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self._server.over.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -151,10 +186,14 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     models: FakeModels
 
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.over = threading.Event()
+
 
 def _wire_of(path: str) -> Wire | None:
     plain = path.partition("?")[0]
-    return next((w for w in (ANTHROPIC, CHAT) if plain.endswith(w.path)), None)
+    return next((wire for wire in WIRES if plain.endswith(wire.path)), None)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -177,30 +216,61 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = json.loads(raw)
         said, tools = wire.read(body)
-        turn = self.server.models.reply(Request(self.path, body, raw, said, tuple(tools)))
-        time.sleep(turn.delay)
-        if turn.status != 200:
-            self._json(wire.failure(turn.text), turn.status)
-        elif body.get("stream"):
-            self._stream(wire.stream(turn, body))
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        request = Request(self.path, body, raw, said, tuple(tools), headers)
+        turn = self.server.models.reply(request)
+        self.server.over.wait(turn.delay)
+        try:
+            self._answer(wire, turn, body)
+        except (BrokenPipeError, ConnectionResetError):
+            self.close_connection = True
+
+    def _answer(self, wire: Wire, turn: Turn, body: dict[str, Any]) -> None:
+        if turn.stuck and not turn.text:
+            self._quiet()
+        elif turn.raw is not None:
+            self._whole(turn.raw.encode(), turn)
+        elif turn.status != 200:
+            self._json(wire.failure(turn.text), turn)
+        elif body.get("stream") or wire.streams:
+            self._stream(wire.stream(turn, body), turn)
         else:
-            self._json(wire.whole(turn, body))
+            self._json(wire.whole(turn, body), turn)
 
-    def _json(self, value: Any, status: int = 200) -> None:
-        data = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
+    def _json(self, value: Any, turn: Turn | None = None) -> None:
+        self._whole(json.dumps(value).encode(), turn or Turn())
+
+    def _whole(self, data: bytes, turn: Turn) -> None:
+        self._head(turn, {"Content-Type": "application/json", "Content-Length": str(len(data))})
         if self.command != "HEAD":
-            self.wfile.write(data)
+            self.wfile.write(data[: len(data) // 2] if turn.cut or turn.stuck else data)
+        self._end(turn)
 
-    def _stream(self, frames: Sequence[str]) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/event-stream")
-        self.send_header("Connection", "close")
-        self.end_headers()
+    def _stream(self, frames: Sequence[str], turn: Turn) -> None:
+        self._head(turn, {"Content-Type": "text/event-stream", "Connection": "close"})
         self.close_connection = True
-        for frame in frames:
+        # A third of the frames is before the end in every form, and after the beginning.
+        some = max(1, len(frames) // 3)
+        for frame in frames[:some] if turn.cut or turn.stuck else frames:
             self.wfile.write(frame.encode())
             self.wfile.flush()
+        self._end(turn)
+
+    def _head(self, turn: Turn, ours: dict[str, str]) -> None:
+        given = {name.title(): value for name, value in turn.headers.items()}
+        self.send_response(turn.status)
+        for name, value in {**ours, **given}.items():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def _end(self, turn: Turn) -> None:
+        if turn.stuck:
+            self._quiet()
+        if turn.cut:
+            self.close_connection = True
+
+    def _quiet(self) -> None:
+        """Hold the connection open without a word until the server is closed."""
+        self.wfile.flush()
+        self.server.over.wait()
+        self.close_connection = True

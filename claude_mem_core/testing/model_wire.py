@@ -19,16 +19,21 @@ _numbers = count(1)
 
 @attrs.frozen
 class Wire:
-    """One service: its path, and how it reads and writes."""
+    """One service: how its path ends, and how it reads and writes.
+
+    Attributes:
+        streams: its answers always come in pieces, whatever the request says.
+    """
 
     path: str
     read: Callable[[Json], tuple[str, list[str]]]
     whole: Callable[[Turn, Json], Json]
     stream: Callable[[Turn, Json], Sequence[str]]
     failure: Callable[[str], Json]
+    streams: bool = False
 
 
-def _id(prefix: str) -> str:
+def new_id(prefix: str) -> str:
     return f"{prefix}{next(_numbers):08d}"
 
 
@@ -55,15 +60,15 @@ def _read_messages(body: Json) -> tuple[str, list[str]]:
 def _message(turn: Turn, body: Json) -> Json:
     content: list[Json] = [{"type": "text", "text": turn.text}] if turn.text else []
     for call in turn.calls:
-        block = {"type": "tool_use", "id": _id("toolu_"), "name": call.name}
+        block = {"type": "tool_use", "id": new_id("toolu_"), "name": call.name}
         content.append({**block, "input": call.args})
     return {
-        "id": _id("msg_"),
+        "id": new_id("msg_"),
         "type": "message",
         "role": "assistant",
         "model": body.get("model"),
         "content": content,
-        "stop_reason": "tool_use" if turn.calls else "end_turn",
+        "stop_reason": turn.stop or ("tool_use" if turn.calls else "end_turn"),
         "stop_sequence": None,
         "usage": {"input_tokens": 100, "output_tokens": 20},
     }
@@ -112,7 +117,7 @@ def _read_chat(body: Json) -> tuple[str, list[str]]:
 def _tool_calls(turn: Turn) -> list[Json]:
     return [
         {
-            "id": _id("call_"),
+            "id": new_id("call_"),
             "type": "function",
             "function": {"name": call.name, "arguments": json.dumps(call.args)},
         }
@@ -124,9 +129,9 @@ def _completion(turn: Turn, body: Json) -> Json:
     message: Json = {"role": "assistant", "content": turn.text or None}
     if turn.calls:
         message["tool_calls"] = _tool_calls(turn)
-    finish = "tool_calls" if turn.calls else "stop"
+    finish = turn.stop or ("tool_calls" if turn.calls else "stop")
     return {
-        "id": _id("chatcmpl-"),
+        "id": new_id("chatcmpl-"),
         "object": "chat.completion",
         "created": 0,
         "model": body.get("model"),
