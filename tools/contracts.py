@@ -22,7 +22,7 @@ CORE = "claude_mem_core"
 # What a plugin may import of the core, beside `claude_mem_core` itself.
 PUBLIC = {"types", "errors", "editing", "testing", "providing"}
 # Of `providing`, only these.
-PUBLIC_PARTS = {"classify", "outgoing", "origins"}
+PUBLIC_PARTS = {"classify", "outgoing", "origins", "replied", "chat", "gateway", "programs"}
 # Model services: the core names none; each lives in its provider package.
 VENDORS = ["anthropic", "openai", "google", "mistralai", "cohere", "groq", "ollama", "boto3"]
 
