@@ -204,7 +204,7 @@ def test_project_and_local_scope_write_into_the_repository(home: Home) -> None:
     home.run("claude-code", scope="project", project=str(repo))
     home.run("claude-code", scope="local", project=str(repo))
     made = {path.name for path in (repo / ".claude").iterdir()}
-    assert made == {"settings.json", "settings.local.json"}
+    assert made == {"settings.json", "settings.local.json", "skills"}
     assert not (home.folder / ".claude").exists()
     home.run("claude-code", remove=True, scope="project", project=str(repo))
     home.run("claude-code", remove=True, scope="local", project=str(repo))

@@ -166,6 +166,7 @@ MCP = (
         type="bool",
         default=True,
         sources=VIEWER,
+        scope="user",
         help="Serve the memory's tools to agents; off: none is listed, none answers.",
     ),
     _mcp(

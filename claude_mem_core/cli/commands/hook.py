@@ -33,10 +33,14 @@ def run(args: Namespace) -> int:
         raise UsageError(
             "name the host and its event: `mem hook claude-code Stop < event.json`"
         )
-    data = str(data_dir())
+    try:
+        data = str(data_dir())
+    except UsageError as error:
+        sys.stderr.write(f"claude-mem: {_reason(error)}, continuing without memory\n")
+        return 0
     if not present.is_current(data) and not _installed(data):
         return 0
-    return _become([*present.argv(data), *args.words])
+    return become([*present.argv(data), *args.words])
 
 
 def _installed(data: str) -> bool:
@@ -60,7 +64,8 @@ def _reason(error: Exception) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
-def _become(argv: list[str]) -> int:
+def become(argv: list[str]) -> int:
+    """Run this program in the place of this process; its exit code where that can't be."""
     if sys.platform != "win32":
         os.execv(argv[0], argv)
     import subprocess

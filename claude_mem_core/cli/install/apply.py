@@ -23,6 +23,10 @@ from claude_mem_core.types import FileChange
 KEPT = 200  # entries of the record of changes
 
 
+class ChangedMeanwhile(HostConfigError):
+    """Somebody else wrote between the plan and the change."""
+
+
 @attrs.frozen
 class Applied:
     """A change that was made; `backup` is the copy of the file before, None for none."""
@@ -39,14 +43,14 @@ def apply(change: FileChange, paths: Paths) -> Applied:
             was changed.
         StoreError: the copy can't be kept; nothing was changed.
     """
-    missing = not os.path.isdir(os.path.dirname(change.path))
+    made = _to_be_made(change.path)
     try:
         with spot(change.path, change.inside, make=change.after is not None) as place:
             backup = _change(place, change, paths)
     except FileNotFoundError:
         raise _meanwhile(change) from None
     if not _is_ours(change.path, paths):
-        _note(change, backup, paths, made=missing)
+        _note(change, backup, paths, made)
     if change.after is None:
         _tidy(change.path, paths)
     return Applied(change.path, backup)
@@ -72,8 +76,8 @@ def _unchanged(place: Spot, change: FileChange) -> None:
         raise _meanwhile(change)
 
 
-def _meanwhile(change: FileChange) -> HostConfigError:
-    return HostConfigError(
+def _meanwhile(change: FileChange) -> ChangedMeanwhile:
+    return ChangedMeanwhile(
         f"{change.path} was changed by somebody else meanwhile; nothing was written."
         " Run the command again"
     )
@@ -112,13 +116,21 @@ def _keep(change: FileChange, paths: Paths) -> str | None:
     return name
 
 
-def _note(change: FileChange, backup: str | None, paths: Paths, *, made: bool) -> None:
+def _to_be_made(path: str) -> str | None:
+    """The topmost folder on the way to a file that does not exist yet."""
+    made, folder = None, os.path.dirname(path)
+    while folder != os.path.dirname(folder) and not os.path.isdir(folder):
+        made, folder = folder, os.path.dirname(folder)
+    return made
+
+
+def _note(change: FileChange, backup: str | None, paths: Paths, made: str | None) -> None:
     """Write down what was done; the way back is built on it."""
     row: dict[str, Any] = {
         "path": change.path,
         "at_ms": int(time.time() * 1000),
         "backup": backup,
-        "made_folder": os.path.dirname(change.path) if made else None,
+        "made_folder": made,
     }
     rows = [*entries(str(paths.data)), row][-KEPT:]
     body = json.dumps(rows, indent=1).encode("utf-8", "surrogateescape")
@@ -126,9 +138,13 @@ def _note(change: FileChange, backup: str | None, paths: Paths, *, made: bool) -
 
 
 def _tidy(path: str, paths: Paths) -> None:
-    """Remove the folder, too, when we made it and nothing is left in it."""
+    """Remove the folders, too, that we made and in which nothing is left."""
     folder = os.path.dirname(path)
     made = {row.get("made_folder") for row in entries(str(paths.data))}
-    if folder in made or _is_ours(path, paths):
-        with suppress(OSError):
+    tops = {str(top) for top in made if top and Path(folder).is_relative_to(str(top))}
+    with suppress(OSError):
+        while tops or _is_ours(path, paths):
             os.rmdir(folder)
+            if not tops or min(tops, key=len) == folder:
+                return
+            folder = os.path.dirname(folder)

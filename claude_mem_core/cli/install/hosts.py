@@ -11,7 +11,7 @@ import attrs
 
 from claude_mem_core.cli.install import extras
 from claude_mem_core.errors import MemError, PluginError, UnknownName
-from claude_mem_core.paths import Paths
+from claude_mem_core.paths import Paths, home_dir
 from claude_mem_core.plugins.registry import Registry, open_registry
 from claude_mem_core.types import FileChange, Host, HostInstaller, HostSetup, HostStatus
 
@@ -39,7 +39,7 @@ class Target:
         Raises:
             MemError: it could not look.
         """
-        return self._guarded(lambda: self.installer.status(setup))
+        return self.guarded(lambda: self.installer.status(setup))
 
     def plan(self, setup: HostSetup, *, remove: bool) -> Sequence[FileChange]:
         """The changes of an installation, or of its removal.
@@ -48,7 +48,7 @@ class Target:
             MemError: the host's files can't be edited.
         """
         work = self.installer.uninstall if remove else self.installer.install
-        return self._guarded(lambda: self._whole(tuple(work(setup)), setup, remove))
+        return self.guarded(lambda: self._whole(tuple(work(setup)), setup, remove))
 
     def _whole(
         self, own: Sequence[FileChange], setup: HostSetup, remove: bool
@@ -58,7 +58,12 @@ class Target:
         more = extras.changes(self.installer, setup, remove=remove)
         return (*own, *(change for change in more if change.path not in paths))
 
-    def _guarded(self, work: Callable[[], T]) -> T:
+    def guarded(self, work: Callable[[], T]) -> T:
+        """Do the installer's work.
+
+        Raises:
+            MemError: it failed; whatever else it raised is the plugin's fault.
+        """
         try:
             return work()
         except MemError:
@@ -114,7 +119,7 @@ def setup_for(
 ) -> HostSetup:
     """What an installer has to know of this machine."""
     return HostSetup(
-        home=str(Path.home()),
+        home=str(home_dir()),
         data_dir=str(paths.data),
         argv=tuple(argv),
         mcp=tuple(mcp),

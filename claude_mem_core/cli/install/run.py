@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from claude_mem_core.cli.emit import emit, emit_json
-from claude_mem_core.cli.install.apply import Applied, apply
+from claude_mem_core.cli.install.apply import Applied, ChangedMeanwhile, apply
 from claude_mem_core.cli.install.diff import unified
 from claude_mem_core.cli.install.hosts import Target
 from claude_mem_core.errors import MemError
@@ -29,6 +29,7 @@ class Course:
         applied: those that were made.
         error: why it could not be done; None when all is well.
         notes: what the installer wants people to know.
+        plan: makes the plan anew.
     """
 
     target: Target
@@ -36,6 +37,7 @@ class Course:
     applied: list[Applied] = attrs.field(factory=list)
     error: str | None = None
     notes: tuple[str, ...] = ()
+    plan: Plan | None = None
 
     def state(self, done: str) -> str:
         """One word: `failed`, `unchanged`, what was done, or `planned`."""
@@ -67,7 +69,7 @@ def planned(targets: Sequence[Target], plan: Plan) -> list[Course]:
 
 def _planned(target: Target, plan: Plan) -> Course:
     try:
-        return Course(target, plan(target))
+        return Course(target, plan(target), plan=plan)
     except MemError as error:
         return Course(target, error=str(error))
 
@@ -77,9 +79,20 @@ def carry_out(courses: Sequence[Course], paths: Paths) -> None:
     for course in courses:
         try:
             for change in course.changes if course.error is None else ():
-                course.applied.append(apply(change, paths))
+                course.applied += _made(course, change, paths)
         except MemError as error:
             course.error = str(error)
+
+
+def _made(course: Course, change: FileChange, paths: Paths) -> list[Applied]:
+    """Make one change. Some hosts write a file at every turn: it is tried once more."""
+    try:
+        return [apply(change, paths)]
+    except ChangedMeanwhile:
+        if course.plan is None:
+            raise
+        anew = [c for c in course.plan(course.target) if c.path == change.path]
+        return [apply(one, paths) for one in anew]
 
 
 def show(courses: Sequence[Course], paths: Paths) -> None:
