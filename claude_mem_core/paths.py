@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
+
+from claude_mem_core.errors import UsageError
+
+RELATIVE = (
+    "CLAUDE_MEM_DATA_DIR is the relative path {named!r}, which is another place in each"
+    " directory; give the whole one, for example: export CLAUDE_MEM_DATA_DIR={whole}"
+)
 
 
 @attrs.frozen
@@ -100,7 +108,47 @@ class Paths:
 
 
 def data_dir(environ: Mapping[str, str] | None = None) -> Path:
-    """The data directory: `CLAUDE_MEM_DATA_DIR`, else `~/.claude-mem`."""
+    """The data directory: `CLAUDE_MEM_DATA_DIR`, else `~/.claude-mem`.
+
+    Raises:
+        UsageError: the variable names a relative path, or there is no home directory.
+    """
     env = os.environ if environ is None else environ
     named = env.get("CLAUDE_MEM_DATA_DIR")
-    return Path(named).expanduser().absolute() if named else Path.home() / ".claude-mem"
+    if not named:
+        return home_dir(env) / ".claude-mem"
+    path = home_dir(env) / named[2:] if named == "~" or named.startswith("~/") else Path(named)
+    if not path.is_absolute():
+        raise UsageError(RELATIVE.format(named=named, whole=os.path.abspath(named)))
+    return path
+
+
+def home_dir(environ: Mapping[str, str] | None = None) -> Path:
+    """The user's home: `HOME`, or where that is empty, unset or relative, what the system
+    has on record.
+
+    Raises:
+        UsageError: there is none.
+    """
+    env = os.environ if environ is None else environ
+    named = env.get("USERPROFILE" if sys.platform == "win32" else "HOME", "")
+    if os.path.isabs(named):
+        return Path(named)
+    recorded = _recorded_home()
+    if not os.path.isabs(recorded):
+        raise UsageError(
+            "HOME is not set and this user has no home directory; name a place for the"
+            " data: export CLAUDE_MEM_DATA_DIR=/absolute/path"
+        )
+    return Path(recorded)
+
+
+def _recorded_home() -> str:
+    if sys.platform == "win32":
+        return os.path.expanduser("~")
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        return ""

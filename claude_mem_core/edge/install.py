@@ -14,9 +14,9 @@ from pathlib import Path
 from types import CodeType
 
 from claude_mem_core.edge import present
-from claude_mem_core.errors import StoreError
+from claude_mem_core.errors import StoreError, UsageError
 from claude_mem_core.files import read_private, secure_dir, write_private
-from claude_mem_core.paths import Paths
+from claude_mem_core.paths import Paths, home_dir
 
 LARGEST = 1024 * 1024
 LOST = b"0" * 20
@@ -243,18 +243,16 @@ def recorded_environment(environ: Mapping[str, str]) -> dict[str, str]:
     kept = {name: environ[name] for name in _KEPT if environ.get(name)}
     kept |= {name: value for name, value in environ.items() if name.startswith("XDG_")}
     kept.setdefault("LANG", "C.UTF-8")
-    kept.setdefault("HOME", str(Path.home()) if environ else _home())
+    kept["HOME"] = _home(environ)
     kept["PATH"] = _safe_path(environ.get("PATH", ""))
     return {name: value for name, value in kept.items() if "\0" not in value}
 
 
-def _home() -> str:
-    """Home by the system's own word, whatever the environment says."""
-    if sys.platform == "win32":
-        return str(Path.home())
-    import pwd
-
-    return pwd.getpwuid(os.getuid()).pw_dir
+def _home(environ: Mapping[str, str]) -> str:
+    try:
+        return str(home_dir(environ))
+    except UsageError:  # a user of a container, say; nothing of ours is there
+        return os.sep
 
 
 def _safe_path(given: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from claude_mem_core.paths import home_dir
 from claude_mem_core.projects import Place, place_of
 from claude_mem_core.settings import Settings
 
@@ -16,7 +17,7 @@ class Places:
     """A small cache before `place_of`, which reads the disk."""
 
     def __init__(self, home: Path | None = None) -> None:
-        self._home = str(home or Path.home())
+        self._home = str(home or home_dir())
         self._settings: Settings | None = None
         self._known: dict[str, tuple[float, Place]] = {}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from claude_mem_core.cli.emit import emit, emit_json
 from claude_mem_core.cli.worker_text import ago, duration, size
-from claude_mem_core.errors import MemError
+from claude_mem_core.errors import MemError, UsageError
 from claude_mem_core.paths import Paths, data_dir
 
 HELP = "show the state of worker, queue and database"
@@ -54,12 +54,13 @@ def connected(paths: Paths) -> list[str]:
     from claude_mem_core.cli.install.hosts import registry_for, setup_for, targets
     from claude_mem_core.edge import hook_argv
 
-    setup = setup_for(paths, hook_argv(paths))
-    found = []
-    for target in targets(registry_for(paths)):
-        with suppress(MemError):
-            if target.status(setup).installed:
-                found.append(target.name)
+    found: list[str] = []
+    with suppress(UsageError):  # a user without a home directory
+        setup = setup_for(paths, hook_argv(paths))
+        for target in targets(registry_for(paths)):
+            with suppress(MemError):
+                if target.status(setup).installed:
+                    found.append(target.name)
     return found
 
 
