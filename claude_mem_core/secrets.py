@@ -31,13 +31,47 @@ def read(paths: Paths, name: str) -> str | None:
     Raises:
         StoreError: the file is not ours alone.
     """
+    return from_keyring(name) or from_file(paths).get(name)
+
+
+def from_keyring(name: str) -> str | None:
+    """The secret of this name in the system's keyring, if there is one."""
     ring = _keyring()
-    value = _from_ring(ring, name) if ring else None
-    return value or dict(_entries(_lines(_file(paths)))).get(name)
+    return _from_ring(ring, name) if ring else None
 
 
-def write(paths: Paths, name: str, value: str) -> str:
+def from_file(paths: Paths) -> dict[str, str]:
+    """Every secret of the file, by name.
+
+    Raises:
+        StoreError: the file is not ours alone.
+    """
+    return dict(_entries(_lines(_file(paths))))
+
+
+def has_keyring() -> bool:
+    """Whether this machine has a keyring that can be used now."""
+    return _keyring() is not None
+
+
+def stamp(paths: Paths) -> tuple[object, ...]:
+    """Another value whenever a secret was changed through this product, or in the file."""
+    found: list[object] = []
+    for path in (_file(paths), _mark(paths)):
+        try:
+            state = path.stat()
+            found.append((state.st_mtime_ns, state.st_ino, state.st_size))
+        except OSError:
+            found.append(None)
+    return tuple(found)
+
+
+def write(paths: Paths, name: str, value: str, where: str = "") -> str:
     """Keep a secret; says where: `keyring` or `file`.
+
+    Args:
+        where: `file` keeps it there even if there is a keyring; else the keyring is used
+            where there is one.
 
     Raises:
         InvalidInput: the name or the value has a form that can't be kept.
@@ -50,11 +84,14 @@ def write(paths: Paths, name: str, value: str) -> str:
             f"{name}: a secret is one line of at most {VALUE_CHARS:,} characters"
         )
     ring = _keyring()
-    if ring and _into_ring(ring, name, value):
-        _change_file(paths, name, None)
-        return "keyring"
-    _change_file(paths, name, value)
-    return "file"
+    kept = "file"
+    if where != "file" and ring and _into_ring(ring, name, value):
+        kept = "keyring"
+    elif ring and _from_ring(ring, name):
+        _out_of_ring(ring, name)  # what stands there would win
+    _change_file(paths, name, value if kept == "file" else None)
+    _changed(paths)
+    return kept
 
 
 def delete(paths: Paths, name: str) -> bool:
@@ -67,7 +104,9 @@ def delete(paths: Paths, name: str) -> bool:
     known = bool(ring and _from_ring(ring, name))
     if ring and known:
         _out_of_ring(ring, name)
-    return _change_file(paths, name, None) or known
+    gone = _change_file(paths, name, None)
+    _changed(paths)
+    return gone or known
 
 
 # The keyring ------------------------------------------------------------------------
@@ -119,6 +158,16 @@ def _out_of_ring(ring: KeyringBackend, name: str) -> None:
 
 def _file(paths: Paths) -> Path:
     return paths.data / ".env"
+
+
+def _mark(paths: Paths) -> Path:
+    """Touched on each change: the keyring itself tells nobody."""
+    return paths.data / "keys.changed"
+
+
+def _changed(paths: Paths) -> None:
+    if paths.data.exists():
+        write_private(_mark(paths), b"")
 
 
 def _lines(path: Path) -> list[str]:

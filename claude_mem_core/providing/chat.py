@@ -178,7 +178,9 @@ class ChatModel:
             answer = await self._client(False).chat.completions.create(**request)
         choices = getattr(answer, "choices", None)
         if not choices:
-            raise unusable("it is no chat completion; check the base URL", self._endpoint.provider)
+            raise unusable(
+                "it is no chat completion; check the base URL", self._endpoint.provider
+            )
         choice = choices[0]
         text = getattr(choice.message, "content", None) or ""
         return Reply(

@@ -52,9 +52,14 @@ def advised(error: ProviderError, advice: Advice) -> ProviderError:
     more = advice.get(error.failure)
     if not more or more in str(error):
         return error
-    text = f"{str(error).rstrip('. ')}. {more}"
-    wait, name = error.retry_after_s, error.provider
-    return ProviderError(error.failure, text, retry_after_s=wait, provider=name)
+    return ProviderError(
+        error.failure,
+        f"{str(error).rstrip('. ')}. {more}",
+        retry_after_s=error.retry_after_s,
+        provider=error.provider,
+        action=error.action,
+        url=error.url,
+    )
 
 
 def usable(reply: Reply, provider: str) -> Reply:

@@ -96,6 +96,7 @@ class Provider(Record):
             command to run; empty when it is complete. Without it, its keys are needed.
         pool: whether several keys may be used in turn.
         model_key: the setting that names its model, for advice and for other models.
+        login: the command that logs in, for a provider that works without a key of ours.
     """
 
     open: Callable[[Values], Model]
@@ -105,6 +106,7 @@ class Provider(Record):
     lacks: Callable[[Values], str] | None = None
     pool: bool = True
     model_key: str = ""
+    login: str = ""
 
 
 @attrs.frozen(kw_only=True)
