@@ -101,7 +101,7 @@ class ModelObserver:
         Raises:
             ProviderError: the provider can't be asked now; nothing was kept.
         """
-        if _is_small_talk(batch):
+        if is_small_talk(batch):
             return await rules(batch)
         made = await anyio.to_thread.run_sync(_prepared, batch, limits)
         turn = Turn(batch, await anyio.to_thread.run_sync(_known, batch))
@@ -186,7 +186,7 @@ class ModelObserver:
         return reply
 
 
-def _is_small_talk(batch: Batch) -> bool:
+def is_small_talk(batch: Batch) -> bool:
     """A prompt alone, or a few words back and forth: no request is worth it."""
     frame = {EventKind.PROMPT_SENT, EventKind.TURN_ENDED}
     events = [stored.event for stored in batch.events]

@@ -16,7 +16,7 @@ from claude_mem_core import edge
 from claude_mem_core.errors import StoreError
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.plugins.news import news
+from claude_mem_core.plugins import news as plugin_news
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.settings import SettingsSource
@@ -72,7 +72,7 @@ class Notices:
             lambda conn: _first_unsaid(conn, texts, now_ms()) or _offered(conn, clones)
         )
         if said and said == self._news:
-            news(self._paths, "session")
+            plugin_news.news(self._paths, "session")
         if said == self._lost():
             with suppress(StoreError, OSError):
                 edge.take_lost(self._paths)  # it is told; count anew
@@ -99,7 +99,7 @@ class Notices:
         return LOST.format(count) if count else None
 
     def _plugins(self) -> str | None:
-        found = news(self._paths, "session", mark=False)
+        found = plugin_news.news(self._paths, "session", mark=False)
         self._news = "memory: " + "; ".join(found) if found else ""
         return self._news or None
 

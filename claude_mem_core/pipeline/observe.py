@@ -2,26 +2,35 @@
 
 In order within a session, several sessions at once. Event-driven: `wake` after a turn
 ended; a slow sweep catches what no event announces (idle turns, expired leases).
+
+Where a provider is chosen, rules come first all the same: what they make of a turn is
+there at once and gives way to what the model makes of it, whenever that may be.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import anyio
 import apsw
-import attrs
+from anyio.abc import TaskGroup
 
+from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline import turns
 from claude_mem_core.pipeline.bus import Bus
-from claude_mem_core.pipeline.clean_reply import cleaned
 from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.keeping import Keeper
 from claude_mem_core.pipeline.record import Cleaners
 from claude_mem_core.plugins.calls import Outcome, call_async, describe
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
-from claude_mem_core.store import Store, journal, memories, queue
+from claude_mem_core.store import Store, memories, queue
 from claude_mem_core.types import Batch, Observed, Observer, ObserverRecord
+
+if TYPE_CHECKING:
+    from claude_mem_core.pipeline.later import Later
 
 log = logging.getLogger(__name__)
 
@@ -32,14 +41,6 @@ PAUSE_S = 2.0
 SESSIONS = 4
 CLAIM = 32
 BUILTIN = "builtin"
-
-
-@attrs.frozen
-class Turn:
-    """What the loop loaded for one piece of work."""
-
-    work: queue.Work
-    batch: Batch
 
 
 class ObserveLoop:
@@ -54,20 +55,35 @@ class ObserveLoop:
         bus: Bus,
         cleaners: Cleaners,
         kept: Callable[[memories.Kept], object],
+        paths: Paths | None = None,
     ) -> None:
         self._store = store
         self._registry = registry
         self._settings = settings
-        self._bus = bus
-        self._cleaners = cleaners
-        self._kept = kept
+        self._paths = paths
+        self._keeper = Keeper(
+            store=store, registry=registry, settings=settings, bus=bus, cleaners=cleaners,
+            kept=kept,
+        )  # fmt: skip
         self._wake = anyio.Event()
         self._force = False
         self._observers: dict[str, Observer] = {}
+        self._later: Later | None = None
+        self._tasks: TaskGroup | None = None
         self._round = anyio.Lock()
         self._rested = anyio.Event()
         self._asked = self._served = 0
-        self.busy = 0
+        self._busy = 0
+
+    @property
+    def busy(self) -> int:
+        """Sessions that are being worked on."""
+        return self._busy + (len(self._later.sessions) if self._later else 0)
+
+    @property
+    def held(self) -> str | None:
+        """Why no model can be asked; None when one can, or when none was chosen."""
+        return self._later.asking.held() if self._later and self.provider() else None
 
     def wake(self, *, force: bool = False) -> None:
         """Look for work now; with `force` also at turns that are not over."""
@@ -77,24 +93,34 @@ class ObserveLoop:
     async def run(self) -> None:
         """Work until cancelled; a fault of the store is logged and outlived."""
         await self._outlived(self._resume)
-        while True:
-            with anyio.move_on_after(SWEEP_S):
-                await self._wake.wait()
-            self._wake = anyio.Event()
-            asked = self._asked
-            force, self._force = self._force, False
-            await self._outlived(self.drain, force)
-            self._served = asked
-            self._rested.set()
-            self._rested = anyio.Event()
+        async with anyio.create_task_group() as tasks:
+            self._tasks = tasks
+            while True:
+                with anyio.move_on_after(SWEEP_S):
+                    await self._wake.wait()
+                self._wake = anyio.Event()
+                asked = self._asked
+                force, self._force = self._force, False
+                await self._outlived(self.drain, force)
+                self._served = asked
+                self._told_rested()
+
+    def _told_rested(self) -> None:
+        self._rested.set()
+        self._rested = anyio.Event()
 
     async def drain(self, force: bool = False) -> int:
-        """Do all work that is ready; return how many turns were done."""
+        """Do all work that is ready; return how many turns were done.
+
+        What a model is asked for goes on in the background.
+        """
         done = 0
         async with self._round:
             while works := await self._claim(force):
                 await self._work_off(works)
                 done += len(works)
+            if self._tasks is not None and (provider := self.provider()):
+                await self._models().start(provider, self._tasks)
         return done
 
     async def settle(self, seconds: float) -> None:
@@ -106,7 +132,7 @@ class ObserveLoop:
         mine = self._asked
         self.wake()
         with anyio.move_on_after(seconds):
-            while self._served < mine:
+            while self._served < mine or self.busy:
                 await self._rested.wait()
 
     async def _resume(self) -> int:
@@ -122,113 +148,104 @@ class ObserveLoop:
         """Close the observers that were opened."""
         for observer in self._observers.values():
             await observer.aclose()
+        if self._later is not None:
+            await self._later.asking.aclose()
+
+    # Who observes ---------------------------------------------------------------------
+
+    def provider(self) -> str | None:
+        """The provider to ask; None where an observer of the worker's own does the work."""
+        name = str(self._settings.current()["CLAUDE_MEM_PROVIDER"] or BUILTIN)
+        if name == BUILTIN or self._paths is None or name in self._records():
+            return None
+        return name
+
+    def _records(self) -> dict[str, ObserverRecord]:
+        return {r.name: r for r in self._registry.records("mem_observers", ObserverRecord)}
+
+    def _observer(self, name: str) -> Observer:
+        """The chosen observer; the built-in one when it is not to be had."""
+        if name not in self._observers:
+            known = self._records()
+            record = known.get(name) or known[BUILTIN]
+            self._observers[name] = record.open(self._settings.current())
+        return self._observers[name]
+
+    async def _rules(self, batch: Batch) -> Observed:
+        return await self._observer(BUILTIN).observe(batch)
+
+    def _models(self) -> Later:
+        """Imported when a provider is chosen: without one the worker stays small."""
+        if self._later is None:
+            from claude_mem_core.pipeline.asking import Asking
+            from claude_mem_core.pipeline.later import Later
+
+            assert self._paths is not None
+            self._later = Later(
+                store=self._store, settings=self._settings, keeper=self._keeper,
+                rules=self._rules, asking=Asking(self._paths, self._settings),
+                ended=self._model_ended,
+            )  # fmt: skip
+        return self._later
+
+    def _model_ended(self) -> None:
+        self.wake()
+        self._told_rested()
+
+    # The work -------------------------------------------------------------------------
 
     async def _claim(self, force: bool) -> list[queue.Work]:
         now = now_ms()
+        part = queue.FRESH if self.provider() else queue.ALL
 
         def claim(conn: apsw.Connection) -> list[queue.Work]:
             queue.release_stale(conn, now)
-            return queue.claim(conn, now, LEASE_MS, CLAIM, IDLE_MS, force=force)
+            return queue.claim(conn, now, LEASE_MS, CLAIM, IDLE_MS, force=force, part=part)
 
-        if not await self._store.aread(queue.any_pending):
+        if not await self._store.aread(lambda conn: queue.any_waiting(conn, part)):
             return []
         return await self._store.awrite(claim)
 
     async def _work_off(self, works: Sequence[queue.Work]) -> None:
         limit = anyio.CapacityLimiter(SESSIONS)
         async with anyio.create_task_group() as tasks:
-            for group in _by_session(works):
+            for group in turns.by_session(works):
                 tasks.start_soon(self._session, group, limit)
 
     async def _session(self, works: Iterable[queue.Work], limit: anyio.CapacityLimiter) -> None:
         async with limit:
-            self.busy += 1
+            self._busy += 1
             try:
                 for work in works:
                     await self._one(work)
             finally:
-                self.busy -= 1
+                self._busy -= 1
 
     async def _one(self, work: queue.Work) -> None:
-        turn = await self._load(work)
-        outcome = await self._observe(turn.batch)
+        provider = self.provider()
+        turn = await self._load(work, provider)
+        name = str(self._settings.current()["CLAUDE_MEM_PROVIDER"] or BUILTIN)
+        observer = self._observer(BUILTIN if provider else name)
+        outcome = await call_async(name, observer.observe, turn.batch)
         if outcome.error is not None:
             await self._failed(work, outcome)
-            return
-        observed = self._cleaned(turn, outcome.value)
-        kept = await self._keep(work, observed)
-        self._announce(kept)
+        elif provider and _worth_asking(turn.batch):
+            await self._keeper.keep_meanwhile(turn, outcome.value, self.held)
+        else:
+            await self._keeper.keep(turn, outcome.value)
 
-    async def _load(self, work: queue.Work) -> Turn:
-        return await self._store.aread(lambda conn: _load(conn, work))
-
-    async def _observe(self, batch: Batch) -> Outcome:
-        name = str(self._settings.current()["CLAUDE_MEM_PROVIDER"] or BUILTIN)
-        observer = self._observer(name)
-        return await call_async(name, observer.observe, batch)
-
-    def _observer(self, name: str) -> Observer:
-        """The chosen observer; the built-in one when it is not to be had."""
-        if name not in self._observers:
-            known = {r.name: r for r in self._registry.records("mem_observers", ObserverRecord)}
-            record = known.get(name) or known[BUILTIN]
-            self._observers[name] = record.open(self._settings.current())
-        return self._observers[name]
-
-    def _cleaned(self, turn: Turn, observed: Observed) -> Observed:
-        cleaner = self._cleaners.current(self._settings.current())
-        if any(e.event.extra.get("no_summary") for e in turn.batch.events):
-            observed = attrs.evolve(observed, summary=None)
-        return cleaned(observed, cleaner, turn.batch)
-
-    async def _keep(self, work: queue.Work, observed: Observed) -> memories.Kept:
-        return await self._store.awrite(
-            lambda conn: memories.keep(conn, work, work.session_db_id, observed, now_ms())
-        )
+    async def _load(self, work: queue.Work, provider: str | None) -> turns.Turn:
+        if provider is None:
+            return await self._store.aread(lambda conn: turns.whole(conn, work))
+        return await self._store.aread(lambda conn: turns.unseen(conn, work, more=True))
 
     async def _failed(self, work: queue.Work, outcome: Outcome) -> None:
         text = f"{type(outcome.error).__name__}: {outcome.error}"[:500]
         log.error("observer %s failed: %s", outcome.plugin, text)
         await self._store.awrite(lambda conn: queue.fail(conn, work, text, now_ms()))
 
-    def _announce(self, kept: memories.Kept) -> None:
-        for observation in kept.observations:
-            self._bus.publish(
-                "new_observation",
-                id=observation.id,
-                project=observation.project,
-                title=observation.title,
-                observation_type=observation.type,
-            )
-            for outcome in self._registry.call(
-                "mem_observation_stored", observation=observation
-            ):
-                if outcome.error is not None:
-                    log.warning("plugin %s: %s", outcome.plugin, outcome.error)
-        if kept.summary is not None:
-            self._bus.publish("new_summary", id=kept.summary.id, project=kept.summary.project)
-        self._kept(kept)
 
+def _worth_asking(batch: Batch) -> bool:
+    from claude_mem_core.modelled.observer import is_small_talk
 
-def _by_session(works: Sequence[queue.Work]) -> list[list[queue.Work]]:
-    groups: dict[int, list[queue.Work]] = {}
-    for work in sorted(works, key=lambda w: (w.session_db_id, w.prompt_number)):
-        groups.setdefault(work.session_db_id, []).append(work)
-    return list(groups.values())
-
-
-def _load(conn: apsw.Connection, work: queue.Work) -> Turn:
-    session, number = work.session_db_id, work.prompt_number
-    events = journal.load_events(conn, session, number)
-    # With those of this very turn: one that goes on after its end replaces them.
-    earlier = memories.of_session(conn, session, before_prompt=number + 1)
-    about = memories.session(conn, session)
-    batch = Batch(
-        session_db_id=session,
-        project=about.project,
-        events=events,
-        earlier=earlier,
-        finished=work.finished,
-        root=about.root,
-    )
-    return Turn(work, batch)
+    return not is_small_talk(batch)

@@ -150,6 +150,7 @@ def _loop(parts: _Parts) -> ObserveLoop:
         bus=parts.bus,
         cleaners=parts.cleaners,
         kept=lambda _: parts.indexer.wake(),
+        paths=parts.paths,
     )
 
 

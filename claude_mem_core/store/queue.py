@@ -23,7 +23,7 @@ from claude_mem_core.store.waiting import (
 )
 
 __all__ = [
-    "QueueStatus", "SessionStatus", "Work", "any_pending", "claim", "defer", "discard", "fail",
+    "QueueStatus", "SessionStatus", "Work", "any_pending", "any_waiting", "claim", "defer", "discard", "fail",
     "items", "processed_since", "release_stale", "renew", "resume", "retry", "status",
 ]  # fmt: skip
 
@@ -141,11 +141,11 @@ def any_pending(conn: apsw.Connection) -> bool:
     return fetch.row(conn, sql) is not None
 
 
-def any_fresh(conn: apsw.Connection) -> bool:
-    """Whether anything waits that not even rules have looked at."""
-    sql = """SELECT 1 FROM pending_messages
-      WHERE status = 'pending' AND not_before_epoch < ? LIMIT 1"""
-    return fetch.row(conn, sql, FOR_MODEL) is not None
+def any_waiting(conn: apsw.Connection, part: tuple[int, int]) -> bool:
+    """Whether anything of that part of the queue waits or is being worked on."""
+    sql = """SELECT 1 FROM pending_messages WHERE status IN ('pending', 'processing')
+      AND not_before_epoch >= ? AND not_before_epoch < ? LIMIT 1"""
+    return fetch.row(conn, sql, *part) is not None
 
 
 def claim(

@@ -1,0 +1,115 @@
+"""Turns that wait for a model: claimed when one can be asked, several sessions at once.
+
+A request takes long, so each session has a task of its own and no other work waits.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+
+import anyio
+import apsw
+from anyio.abc import TaskGroup
+
+from claude_mem_core.errors import ProviderError
+from claude_mem_core.pipeline import turns
+from claude_mem_core.pipeline.asking import Asking
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.keeping import Keeper
+from claude_mem_core.plugins.calls import Outcome, call_async, describe
+from claude_mem_core.settings import SettingsSource
+from claude_mem_core.store import Store, queue
+from claude_mem_core.types import Batch, Observed
+
+log = logging.getLogger(__name__)
+
+LEASE_MS = 300_000
+RENEW_S = 60.0
+IDLE_MS = 0  # whatever waits for a model is ready
+
+
+class Later:
+    """Observes waiting turns with a model, in the background."""
+
+    def __init__(
+        self,
+        *,
+        store: Store,
+        settings: SettingsSource,
+        keeper: Keeper,
+        rules: Callable[[Batch], Awaitable[Observed]],
+        asking: Asking,
+        ended: Callable[[], None],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._keeper = keeper
+        self._rules = rules
+        self._ended = ended
+        self.asking = asking
+        self.sessions: set[int] = set()
+
+    async def start(self, provider: str, tasks: TaskGroup) -> None:
+        """Begin with what waits, as far as there is somebody to ask and room for it."""
+        free = int(self._settings.current()["CLAUDE_MEM_MAX_CONCURRENT_AGENTS"])
+        free -= len(self.sessions)
+        if free <= 0 or self.asking.held() is not None:
+            return
+        if not await self._store.aread(lambda conn: queue.any_waiting(conn, queue.DEFERRED)):
+            return
+        works = await self._store.awrite(lambda conn: self._claim(conn, free))
+        for group in turns.by_session(works):
+            self.sessions.add(group[0].session_db_id)
+            tasks.start_soon(self._session, provider, group)
+
+    def _claim(self, conn: apsw.Connection, limit: int) -> list[queue.Work]:
+        now = now_ms()
+        return queue.claim(conn, now, LEASE_MS, limit, IDLE_MS, part=queue.DEFERRED)
+
+    async def _session(self, provider: str, works: Sequence[queue.Work]) -> None:
+        outcome = await call_async("observing", self._turns, provider, works)
+        if outcome.error is not None:
+            log.error("observing with %s paused: %s", provider, describe(outcome.error))
+        self.sessions.discard(works[0].session_db_id)
+        self._ended()
+
+    async def _turns(self, provider: str, works: Sequence[queue.Work]) -> None:
+        for at, work in enumerate(works):
+            if not await self._one(provider, work):
+                for left in works[at + 1 :]:
+                    await self._defer(left, self.asking.held())
+                return
+
+    async def _one(self, provider: str, work: queue.Work) -> bool:
+        """Observe one turn; False when nobody can be asked any more."""
+        turn = await self._store.aread(lambda conn: turns.unseen(conn, work, more=False))
+        outcome = await self._observed(provider, turn)
+        if isinstance(outcome.error, ProviderError):
+            await self._defer(work, str(outcome.error))
+            return False
+        if outcome.error is not None:
+            log.error("a turn is left to rules: %s", describe(outcome.error))
+        made = outcome.value if outcome.error is None else await self._rules(turn.batch)
+        await self._keeper.keep(turn, made)
+        return True
+
+    async def _observed(self, provider: str, turn: turns.Turn) -> Outcome:
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(self._renew, turn.work)
+            outcome = await call_async(
+                provider, self.asking.observe, provider, turn.batch, self._rules
+            )
+            beside.cancel_scope.cancel()
+        return outcome
+
+    async def _renew(self, work: queue.Work) -> None:
+        """Show that the work goes on; a lease that runs out counts as a failure."""
+        while True:
+            await anyio.sleep(RENEW_S)
+            until = now_ms() + LEASE_MS
+            await self._store.awrite(lambda conn: queue.renew(conn, work, until))  # noqa: B023
+
+    async def _defer(self, work: queue.Work, reason: str | None) -> None:
+        text = reason[:500] if reason else None
+        await self._store.awrite(lambda conn: queue.defer(conn, work, text))
