@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from claude_mem_core.testing.fake_models import Call, FakeModels, Talk, Turn
     from claude_mem_core.testing.fake_site import FakeSite
     from claude_mem_core.testing.host import HostContract
-    from claude_mem_core.testing.installer import InstallerContract
+    from claude_mem_core.testing.installer import GoldenInstallerContract, InstallerContract
     from claude_mem_core.testing.observer import ObserverContract
     from claude_mem_core.testing.plugin import PluginContract
     from claude_mem_core.testing.policy import PolicyContract
@@ -40,6 +40,7 @@ __all__ = [
     "FailuresContract",
     "FakeModels",
     "FakeSite",
+    "GoldenInstallerContract",
     "HostContract",
     "InstallerContract",
     "ObserverContract",
@@ -58,6 +59,7 @@ __all__ = [
 _HOMES = {
     "SearchBackendContract": "search",
     "FakeSite": "fake_site",
+    "GoldenInstallerContract": "installer",
     **dict.fromkeys(("Call", "FakeModels", "Talk", "Turn"), "fake_models"),
 }
 

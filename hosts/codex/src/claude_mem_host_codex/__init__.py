@@ -1,0 +1,45 @@
+"""Codex CLI as a host."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from claude_mem_core import hookimpl
+from claude_mem_core.types import EventKind, Host, HostAdapter, HostInstaller
+
+
+def open_adapter() -> HostAdapter:
+    from claude_mem_host_codex.adapter import Codex
+
+    return Codex()
+
+
+def open_installer() -> HostInstaller:
+    from claude_mem_host_codex.installer import CodexInstaller
+
+    return CodexInstaller()
+
+
+@hookimpl
+def mem_hosts() -> Iterator[Host]:
+    yield Host(
+        name="codex",
+        summary="Codex CLI: hooks in its hooks.json, context at the session's start",
+        title="Codex CLI",
+        open=open_adapter,
+        installer=open_installer,
+        injects_at=(EventKind.SESSION_STARTED,),
+        # It cuts longer text in the middle; 12,000 characters were too much.
+        context_chars=8000,
+        transcript_roots=("$CODEX_HOME/sessions", "~/.codex/sessions"),
+        hooks=(
+            "SessionStart",
+            "UserPromptSubmit",
+            "PostToolUse",
+            "Stop",
+            "SubagentStop",
+            "PreCompact",
+            "PostCompact",
+            "SessionEnd",
+        ),
+    )
