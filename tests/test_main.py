@@ -8,6 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli_run import mem
+
+
+def test_an_unknown_option_is_no_command(tmp_path: Path) -> None:
+    done = mem(tmp_path, "--nope")
+    assert (done.code, done.out) == (2, "")
+    assert "`mem open`" not in done.err
+    assert "unknown option '--nope'" in done.err
+    assert "Did you mean `mem --version`?" in mem(tmp_path, "--versoin").err
+
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_output_that_finds_no_room_is_one_line() -> None:

@@ -142,6 +142,22 @@ def test_without_plugins(install_fake_plugin: FakeSite, mem: Mem) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_allowed_and_stays_blocked_is_said(
+    install_fake_plugin: FakeSite, mem: Mem, tmp_path: Path
+) -> None:
+    install_fake_plugin("host.x", HOST)
+    assert "stays blocked" not in mem("plugins", "allow", "host.x").out
+    mem("plugins", "block", "host.x")
+    done = mem("plugins", "allow", "host.x")
+    assert "It stays blocked, as host.x: `mem plugins unblock host.x`." in done.out
+    mem("plugins", "unblock", "host.x")
+    settings = {"CLAUDE_MEM_PLUGINS_BLOCKED": "fake-host-x"}
+    (tmp_path / "data" / "settings.json").write_text(json.dumps(settings))
+    done = mem("plugins", "allow", "host.x")
+    assert "It stays blocked, as fake-host-x, by CLAUDE_MEM_PLUGINS_BLOCKED" in done.out
+
+
+@pytest.mark.slow
 def test_strict_mode(install_fake_plugin: FakeSite, mem: Mem, tmp_path: Path) -> None:
     module = install_fake_plugin("host.x", HOST)
     data = tmp_path / "data"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from claude_mem_core.recall.timeline import anchor_of, timeline
+from claude_mem_core.recall.timeline import anchor_of, as_text, timeline
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
+from claude_mem_core.types import Observation
 from tests.cli_run import mem
 from tests.recall_store import CASES, DAY_MS, NOW_MS, Filled, read_jsonl
 from tests.test_search_cases import queries
@@ -216,6 +219,33 @@ def test_a_timeline_leaves_out_what_no_longer_holds(tmp_path: Path) -> None:
     filled.close()
 
 
+def test_the_timeline_of_a_day_is_the_whole_day(tmp_path: Path) -> None:
+    filled = Filled(tmp_path)
+    day = int(datetime(2026, 6, 2).timestamp() * 1000)
+    times = [day - 1, *(day + n * 3_600_000 for n in range(7)), day + DAY_MS - 1, day + DAY_MS]
+    rows = filled.observe(
+        [{"title": f"row {n}", "created_ms": at_ms} for n, at_ms in enumerate(times)]
+    )
+    filled.prompt("and a prompt", created_ms=day + 60_000)
+    found = filled.store.read(lambda conn: timeline(conn, anchor_of(conn, "2026-06-02"), 1, 1))
+    kept = [one.id for one in found.records if isinstance(one, Observation)]
+    assert (kept, found.of_day) == (rows, 9)
+    assert as_text(found).startswith("# Timeline of 2026-06-02 (9 items, 2 around it)")
+    none = filled.store.read(lambda conn: timeline(conn, anchor_of(conn, "2026-06-20"), 0, 0))
+    assert as_text(none).startswith("# Timeline of 2026-06-20 (0 items)")
+    filled.close()
+
+
+def test_the_timeline_of_a_long_day_says_that_there_is_more(tmp_path: Path) -> None:
+    filled = Filled(tmp_path)
+    day = int(datetime(2026, 6, 2).timestamp() * 1000)
+    filled.observe([{"title": f"row {n}", "created_ms": day + n} for n in range(120)])
+    found = filled.store.read(lambda conn: timeline(conn, anchor_of(conn, "2026-06-02"), 0, 0))
+    assert (len(found.records), found.more) == (100, True)
+    assert "--since DATE" in as_text(found)
+    filled.close()
+
+
 def test_memories_of_a_file(live: LiveWorker) -> None:
     found = get(live, "/api/observations/by-file", path="src/dock_1.py")
     assert found["count"] == 5
@@ -238,6 +268,40 @@ def test_memories_of_a_file(live: LiveWorker) -> None:
     assert text(get(live, "/api/search/by-file", filePath="x.rs")).startswith(
         "No results found"
     )
+
+
+@pytest.mark.parametrize("ids", [[""], [" ", ","]])
+def test_show_without_an_id(live: LiveWorker, ids: list[str]) -> None:
+    done = mem(live.paths.data, "show", *ids)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "mem: give ids like 12, S3 or P4; `mem search WORDS` gives them\n"
+
+
+def test_show_names_what_is_no_id_and_what_is_not_there(live: LiveWorker) -> None:
+    done = mem(live.paths.data, "show", "dock")
+    assert (done.code, done.err) == (
+        2, "mem: 'dock' is no id; use 123, S4 (session) or P7 (prompt)\n",
+    )  # fmt: skip
+    done = mem(live.paths.data, "show", f"{FIRST},S99")
+    assert done.code == 1
+    assert f"#{FIRST}" in done.out
+    assert "nothing has the id S99: mistyped, or deleted since." in done.err
+    assert "`mem search WORDS`" in done.err
+
+
+@pytest.mark.parametrize("command", [["search", "dock"], ["timeline", "1"], ["show", "1"], ["context"]])
+def test_a_project_that_is_not_there_is_named(live: LiveWorker, command: list[str]) -> None:
+    done = mem(live.paths.data, *command, "--project", "dokc")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "mem: there is no project 'dokc'; near it: dock\n"
+    done = mem(live.paths.data, *command, "--project", "zzzzzz")
+    assert re.fullmatch(r"mem: there is no project 'zzzzzz'; see `mem project list`\n", done.err)
+
+
+def test_why_a_temp_folder_is_given_nothing(live: LiveWorker) -> None:
+    done = mem(live.paths.data, "context", "--cwd", "/tmp")
+    assert done.code == 0
+    assert done.out.startswith("A session would be given nothing: home, root and temp")
 
 
 def test_details(live: LiveWorker) -> None:
@@ -287,7 +351,7 @@ def test_commands(live: LiveWorker) -> None:
     assert "## #S1" in ran.out
     ran = mem(data, "show", "12345", str(FIRST))
     assert ran.code == 1
-    assert "Observation IDs not found: [12345]" in ran.err
+    assert "nothing has the id 12345" in ran.err
     assert mem(data, "show", "--json", "S1").json["records"][0]["request"] == "Build the dock"
     assert mem(data, "show", "what").code == 2
     ran = mem(data, "timeline", str(FIRST), "--after", "1")
@@ -302,7 +366,7 @@ def test_commands(live: LiveWorker) -> None:
     assert found["ids"][0] == str(FIRST + 9)
     assert found["reasons"][0]["type"] == "feature"
     ran = mem(data, "context", "--cwd", "/")
-    assert (ran.code, ran.out) == (0, "\n")
+    assert (ran.code, "nothing: home, root and temp" in ran.out) == (0, True)
     assert "dock" in mem(data, "projects").out
     assert "dock" in mem(data, "projects", "--json").json["projects"]
     assert "observations" in mem(data, "stats").out

@@ -56,6 +56,14 @@ def mem(data: Path):
     return run
 
 
+def test_the_list_names_the_origin_of_every_value(mem, data: Path) -> None:
+    mem("set", "context-observations", "20")
+    lines = [line for line in mem("list").out.splitlines() if line.startswith("CLAUDE_MEM_")]
+    assert "CLAUDE_MEM_CONTEXT_OBSERVATIONS = 20   (file)" in lines
+    origins = ("   (default)", "   (file)", "   (environment)")
+    assert all(line.endswith(origins) for line in lines), lines
+
+
 def test_set_get_and_explain_tell_the_same_value_and_its_origin(mem, data: Path) -> None:
     done = mem("set", "context-observations", "20")
     assert (done.code, done.out) == (0, "CLAUDE_MEM_CONTEXT_OBSERVATIONS = 20\n")
@@ -78,7 +86,7 @@ def test_list_shows_everything_with_origin_as_text_and_json(mem) -> None:
     listed = mem("list")
     assert listed.code == 0
     assert "CLAUDE_MEM_MODE = chess   (file)\n" in listed.out
-    assert "CLAUDE_MEM_PROVIDER = builtin\n" in listed.out
+    assert "CLAUDE_MEM_PROVIDER = builtin   (default)\n" in listed.out
     rows = mem("--json", "list").json()["settings"]
     assert len(rows) > 70
     assert {"key", "value", "origin", "default", "scope", "help"} <= set(rows[0])
@@ -165,7 +173,7 @@ def test_keys_that_nobody_knows_are_kept_and_shown_without_their_value(mem, data
 
 def test_what_a_repository_could_set_is_told_to_have_no_effect(mem) -> None:
     done = mem("list", CLAUDE_MEM_REDACT_ENABLED="false")
-    assert "CLAUDE_MEM_REDACT_ENABLED = true\n" in done.out
+    assert "CLAUDE_MEM_REDACT_ENABLED = true   (default)\n" in done.out
     assert "run: mem config set CLAUDE_MEM_REDACT_ENABLED VALUE" in done.err
 
 

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING
 
 from claude_mem_core import __version__
 from claude_mem_core.cli.parser import Parser
+from claude_mem_core.errors import UsageError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 COMMANDS = "claude_mem_core.cli.commands"
+OPTIONS = ("--help", "--version", "--no-plugins")
 
 
 def known() -> list[str]:
@@ -61,7 +63,21 @@ def main(argv: list[str]) -> int:
     if argv[0] in {"--version", "-v", "version"}:
         print(f"mem {__version__}")
         return 0
+    if argv[0].startswith("-"):
+        raise UsageError(_unknown_option(argv[0]))
     return dispatch(argv[0], argv[1:])
+
+
+def _unknown_option(given: str) -> str:
+    """What `mem` itself takes; options of a command stand behind its name."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(given, OPTIONS, n=1)
+    guess = f" Did you mean `mem {near[0]}`?" if near else ""
+    return (
+        f"unknown option {given!r}.{guess} `mem` itself takes {', '.join(OPTIONS)};"
+        " other options stand behind a command: `mem COMMAND --help`"
+    )
 
 
 def dispatch(name: str, rest: list[str]) -> int:

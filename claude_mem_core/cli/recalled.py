@@ -39,6 +39,17 @@ def show(answer: Any, *, as_json: bool) -> None:
         emit(text_of(answer))
 
 
+def in_project(name: str | None) -> str | None:
+    """`name`, if it is a project's label or id; None where none was given.
+
+    Raises:
+        NotFound: there is no such project; the text names those near it.
+    """
+    if name is not None:
+        client().get("/api/admin/projects/known", name=name)
+    return name
+
+
 def csv(values: Sequence[str] | None) -> str | None:
     """Values of a repeated option as one parameter."""
     return ",".join(values) if values else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import apsw
@@ -16,6 +17,8 @@ from claude_mem_core.types import DocKind
 
 DEPTH = 3
 MOST_DEPTH = 20
+MOST_OF_DAY = 100
+DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 # Within one millisecond: the question, then what was done, then its summary.
 _ORDER = (DocKind.PROMPT, DocKind.OBSERVATION, DocKind.SUMMARY)
@@ -29,20 +32,34 @@ _SQL = """
 
 @attrs.frozen
 class Anchor:
-    """The moment in the middle; `key` when a record stands there."""
+    """The moment in the middle, or a day.
+
+    Attributes:
+        key: the record that stands there, if one does.
+        end_ms: the last moment of a day; None for a moment.
+    """
 
     at_ms: int
     key: Key | None = None
     project_id: int | None = None
+    end_ms: int | None = None
 
 
 @attrs.frozen
 class Timeline:
-    """Records in order of time; `anchor` is the place of the anchor among them, or None."""
+    """Records in order of time.
+
+    Attributes:
+        anchor: the key of the record in the middle, or None.
+        of_day: how many of them belong to the day that was asked for; None for a moment.
+        more: whether that day has more than are shown.
+    """
 
     records: tuple[Record, ...]
     anchor: str | None
     at_ms: int
+    of_day: int | None = None
+    more: bool = False
 
 
 def anchor_of(conn: apsw.Connection, text: str) -> Anchor:
@@ -55,7 +72,7 @@ def anchor_of(conn: apsw.Connection, text: str) -> Anchor:
     try:
         key = parse_key(text)
     except InvalidInput:
-        return Anchor(dates.parse(text))
+        return _moment(text)
     if text.strip().isdigit() and len(text.strip()) > 11:
         return Anchor(dates.parse(text))
     found = load(conn, [key])
@@ -64,16 +81,25 @@ def anchor_of(conn: apsw.Connection, text: str) -> Anchor:
     return Anchor(found[0].created_ms, key, found[0].project_id)
 
 
+def _moment(text: str) -> Anchor:
+    at_ms = dates.parse(text)
+    is_day = DAY.fullmatch(text.strip()) is not None
+    return Anchor(at_ms, end_ms=dates.parse(text, end=True) if is_day else None)
+
+
 def timeline(
     conn: apsw.Connection, anchor: Anchor, before: int = DEPTH, after: int = DEPTH,
     project_ids: Sequence[int] | None = None, host: str | None = None,
 ) -> Timeline:  # fmt: skip
     """`before` records before the anchor and `after` after it, the anchor between them.
 
+    Of a day all its records stand between them, the first hundred where there are more.
     Without `project_ids` an anchor that is a record stays in its project.
     """
     if project_ids is None and anchor.project_id is not None:
         project_ids = [anchor.project_id]
+    if anchor.end_ms is not None:
+        return _day(conn, anchor, anchor.end_ms, before, after, project_ids, host)
     place = _place(anchor)
     earlier = _side(conn, place, project_ids, host, min(before, MOST_DEPTH), later=False)
     later = _side(conn, place, project_ids, host, min(after, MOST_DEPTH), later=True)
@@ -81,6 +107,27 @@ def timeline(
     records = load(conn, [*reversed(earlier), *middle, *later])
     named = next((key_of(r) for r in load(conn, middle)), None)
     return Timeline(tuple(records), named, anchor.at_ms)
+
+
+def _day(
+    conn: apsw.Connection, anchor: Anchor, end_ms: int, before: int, after: int,
+    project_ids: Sequence[int] | None, host: str | None,
+) -> Timeline:  # fmt: skip
+    """A whole day, and what lies around it."""
+    start, end = (anchor.at_ms, -1, 0), (end_ms, len(_ORDER), 0)
+    inside = _side(conn, start, project_ids, host, MOST_OF_DAY + 1, later=True)
+    inside = [key for key in inside if _at(conn, key) <= end_ms]
+    earlier = _side(conn, start, project_ids, host, min(before, MOST_DEPTH), later=False)
+    later = _side(conn, end, project_ids, host, min(after, MOST_DEPTH), later=True)
+    shown = inside[:MOST_OF_DAY]
+    records = load(conn, [*reversed(earlier), *shown, *later])
+    more = len(inside) > MOST_OF_DAY
+    return Timeline(tuple(records), None, anchor.at_ms, of_day=len(shown), more=more)
+
+
+def _at(conn: apsw.Connection, key: Key) -> int:
+    sql = f"SELECT created_at_epoch FROM {TABLES[key[0]]} WHERE id = ?"
+    return int(fetch.value(conn, sql, key[1]))
 
 
 def _place(anchor: Anchor) -> tuple[int, int, int]:
@@ -133,7 +180,17 @@ def as_text(found: Timeline) -> str:
     """The timeline as the documented index, with the anchor marked."""
     around = f"#{found.anchor}" if found.anchor else dates.minute(found.at_ms)
     head = f"# Timeline around {around} ({len(found.records)} items)"
+    if found.of_day is not None:
+        head = f"# Timeline of {dates.day(found.at_ms)} ({_of_day(found)})"
     if not found.records:
         return f"{head}\n\nNothing is remembered around this time."
     notes = {found.anchor: "anchor"} if found.anchor else {}
     return "\n".join([head, *listing.by_day(found.records, notes)])
+
+
+def _of_day(found: Timeline) -> str:
+    count = f"{found.of_day} items"
+    if found.more:
+        count = f"the first {count}; `mem search --since DATE --until DATE` gives all"
+    around = len(found.records) - (found.of_day or 0)
+    return f"{count}, {around} around it" if around else count

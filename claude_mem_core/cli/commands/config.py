@@ -129,8 +129,8 @@ def _print_all(source: SettingsSource, settings: Settings, shown: list[Setting])
             emit(("" if not area else "\n") + f"[{setting.area}]")
             area = setting.area
         origin = settings.origin(setting.key)
-        mark = "" if origin == "default" else f"   ({origin})"
-        emit(f"{setting.key} = {masked_text(setting, settings[setting.key])}{mark}")
+        value = masked_text(setting, settings[setting.key])
+        emit(f"{setting.key} = {value}   ({origin})")
     for key in settings.unknown:
         close = nearest(key, source.declared)
         hint = f"; did you mean {close[0]}?" if close else ""

@@ -20,9 +20,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 done."""
     from claude_mem_core.cli.emit import emit, emit_json
-    from claude_mem_core.cli.recalled import client, here
+    from claude_mem_core.cli.recalled import client, here, in_project
 
-    place = {"project": args.project} if args.project else {"cwd": args.cwd or here()}
+    place = {"project": in_project(args.project)} if args.project else {"cwd": args.cwd or here()}
     found = client().get("/api/context/preview", source=args.host, format="json", **place)
     if args.json:
         emit_json(found)

@@ -51,7 +51,25 @@ def run(args: Namespace) -> int:
         emit_json({"blocked": sorted(policy.blocked), "allowed": sorted(policy.allowed)})
     else:
         emit("Done. A running worker hears of it with `mem restart`.")
+        if args.action == "allow":
+            _tell_blocked(paths, args.name, policy)
     return 0
+
+
+def _tell_blocked(paths: Paths, names: Iterable[str], policy: Policy) -> None:
+    """To pin a plugin does not unblock it."""
+    from claude_mem_core.settings import SettingsSource
+
+    found = installed(paths.plugin_index)
+    packages = {p.name: p for p in found.packages}
+    in_settings = frozenset(SettingsSource(paths).current()["CLAUDE_MEM_PLUGINS_BLOCKED"])
+    for package in (_distribution(paths, name, packages).name for name in names):
+        own = [entry for entry in found.entries if entry.package == package]
+        its = {package, *(e.name for e in own), *(e.name.partition(".")[0] for e in own)}
+        for name in sorted(its & policy.blocked):
+            emit(f"It stays blocked, as {name}: `mem plugins unblock {name}`.")
+        for name in sorted(its & in_settings):
+            emit(f"It stays blocked, as {name}, by CLAUDE_MEM_PLUGINS_BLOCKED in the settings.")
 
 
 # Listing ---------------------------------------------------------------------

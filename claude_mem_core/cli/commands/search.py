@@ -27,12 +27,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 done, also when nothing was found."""
     from claude_mem_core.cli.emit import emit_json
-    from claude_mem_core.cli.recalled import client, csv, show
+    from claude_mem_core.cli.recalled import client, csv, in_project, show
 
     found = client().get(
         "/api/search",
         query=" ".join(args.query),
-        project=args.project,
+        project=in_project(args.project),
         type=args.type,
         platformSource=args.host,
         concepts=csv(args.concept),

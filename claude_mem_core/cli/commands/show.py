@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 HELP = "show memories in full: 123, S4 (session), P7 (prompt)"
 
@@ -16,10 +17,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 when all are there, 1 when some are missing; those are named."""
     from claude_mem_core.cli.emit import complain, emit_json
-    from claude_mem_core.cli.recalled import client, show
-    from claude_mem_core.recall.details import missing_text
+    from claude_mem_core.cli.recalled import client, in_project, show
 
-    found = client().get("/api/details", ids=",".join(args.ids), project=args.project,
+    ids = _ids(args.ids)
+    found = client().get("/api/details", ids=",".join(ids), project=in_project(args.project),
                          format="json" if args.json else "full")  # fmt: skip
     missing = found["missing"]
     if args.json:
@@ -27,5 +28,32 @@ def run(args: argparse.Namespace) -> int:
     elif found["content"][0]["text"]:
         show(found, as_json=False)
     if missing and not args.json:
-        complain(f"mem: {missing_text(missing)}")
+        complain(f"mem: {_missing(missing, args.project)}")
     return 1 if missing else 0
+
+
+def _ids(given: Sequence[str]) -> list[str]:
+    """The ids of the command line, each checked; several may stand between commas.
+
+    Raises:
+        UsageError: none is there.
+        InvalidInput: one of them is no id.
+    """
+    from claude_mem_core.errors import UsageError
+    from claude_mem_core.recall.records import parse_key
+
+    ids = [part.strip() for text in given for part in text.split(",") if part.strip()]
+    if not ids:
+        raise UsageError("give ids like 12, S3 or P4; `mem search WORDS` gives them")
+    for name in ids:
+        parse_key(name)
+    return ids
+
+
+def _missing(missing: Sequence[str], project: str | None) -> str:
+    where = f" in project {project}" if project else ""
+    them = "them" if len(missing) > 1 else "it"
+    return (
+        f"nothing{where} has the id {', '.join(missing)}: mistyped, or deleted since."
+        f" `mem search WORDS` finds {them} by what was said"
+    )

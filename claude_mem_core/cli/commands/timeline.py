@@ -9,7 +9,7 @@ HELP = "show what happened around a memory, a time or a match"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "anchor", nargs="?", help="12, S3, P4, YYYY-MM-DD or an ISO time; or use --query"
+        "anchor", nargs="?", help="12, S3, P4, a day (YYYY-MM-DD) or an ISO time; or use --query"
     )
     parser.add_argument("--query", help="words; the best match is the anchor")
     parser.add_argument("--before", type=int, default=3, help="records before (3, most 20)")
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """0 done, 1 when there is no such anchor."""
-    from claude_mem_core.cli.recalled import client, show
+    from claude_mem_core.cli.recalled import client, in_project, show
     from claude_mem_core.errors import UsageError
 
     if not args.anchor and not args.query:
@@ -32,7 +32,7 @@ def run(args: argparse.Namespace) -> int:
         query=args.query,
         depth_before=max(0, args.before),
         depth_after=max(0, args.after),
-        project=args.project,
+        project=in_project(args.project),
         platformSource=args.host,
         format="json" if args.json else "index",
     )

@@ -12,7 +12,7 @@ from claude_mem_core.errors import InvalidInput, NotFound
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place
 from claude_mem_core.store import fetch, links, projects
-from claude_mem_core.worker.spec import ERROR, OBJECT, Call, Endpoint, Right, record
+from claude_mem_core.worker.spec import ERROR, OBJECT, Call, Endpoint, Right, record, text
 
 PROJECTS = """
   SELECT p.id, p.label, p.kind, p.remote, q.label, s.repository,
@@ -58,6 +58,12 @@ def place_of_project(conn: apsw.Connection, number: int, repository: str | None)
     if repository and repository.endswith("/.git"):
         return repository.removesuffix("/.git")
     return str(fetch.value(conn, SESSION, number) or "")
+
+
+async def known(call: Call) -> dict[str, int]:
+    """The id of the project of this name; 404 names those near it."""
+    name = call.params["name"]
+    return {"id": await call.services.store.aread(lambda conn: _number(conn, name))}
 
 
 async def link(call: Call) -> dict[str, str]:
@@ -142,6 +148,11 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/api/admin/projects", places, "Projects as places", right=Right.FULL,
         area="admin",
+    ),
+    Endpoint(
+        "GET", "/api/admin/projects/known", known, "The project of a label or id",
+        params=(text("name", required=True, longest=4096),), right=Right.FULL, area="admin",
+        answers={200: record({"id": {"type": "integer"}}, "id"), 404: ERROR},
     ),
     _post(
         "link", link, "Make a project one with another",
