@@ -28,6 +28,10 @@ STREAM_S = 300.0  # a streamed request ends then, however lively it is
 GRACE_S = 5.0  # the HTTP client's own time-out comes first: it knows what was silent
 NO_STREAM, NO_MAX_TOKENS = "stream", "max_tokens"
 REFUSING = {400, 415, 422}
+MACHINE = [
+    f"X-Stainless-{name}"
+    for name in ("Lang", "Package-Version", "OS", "Arch", "Runtime", "Runtime-Version")
+]
 
 _refused: dict[tuple[str, str], set[str]] = {}
 
@@ -142,11 +146,16 @@ class ChatModel:
             "temperature": endpoint.temperature,
             field: cap,
             "extra_body": dict(endpoint.fields) or None,
+            "extra_headers": dict.fromkeys(self._unsaid(), self._sdk.Omit()),
         }
         if self._streams:
             with anyio.fail_after(STREAM_S):
                 return await self._streamed(request)
         return await self._whole(request)
+
+    def _unsaid(self) -> list[str]:
+        """Headers of the SDK that are left out: what machine this is, and a key of none."""
+        return [*MACHINE, *([] if self._endpoint.key else ["Authorization"])]
 
     def _client(self, stream: bool) -> Any:
         if stream not in self._clients:
@@ -158,14 +167,11 @@ class ChatModel:
         http = outgoing.client(
             endpoint.base_url, self._settings, key=endpoint.key, stream=stream
         )
-        headers: dict[str, Any] = dict(endpoint.headers)
-        if not endpoint.key:
-            headers["Authorization"] = self._sdk.Omit()
         return self._sdk.AsyncOpenAI(
             api_key=endpoint.key or "none",
             base_url=endpoint.root,
             default_query=endpoint.query or None,
-            default_headers=headers,
+            default_headers=dict(endpoint.headers) or None,
             max_retries=0,
             http_client=http,
         )

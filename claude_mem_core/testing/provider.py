@@ -2,7 +2,12 @@
 
 class TestMine(ProviderContract):
     plugin = "provider.mine"
-    settings = {"CLAUDE_MEM_MINE_BASE_URL": "..."}     # a server of the test's own
+    settings = {"CLAUDE_MEM_MINE_API_KEY": "test-key"}
+
+    def pointed(self, url):                            # to the scripted server
+        return {"CLAUDE_MEM_MINE_BASE_URL": f"{url}/v1"}
+
+`FailuresContract` has it meet every failure of a service.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from urllib.parse import urlsplit
 
 import anyio
 
+from claude_mem_core.testing.fake_models import FakeModels
 from claude_mem_core.testing.offer import RecordContract
 from claude_mem_core.types import Message, Provider, Reply
 
@@ -20,20 +26,25 @@ LOOPBACK = {"127.0.0.1", "localhost", "::1"}
 
 
 class ProviderContract(RecordContract[Provider]):
-    """Inherit and point the settings at a server that answers.
+    """Inherit and point the settings at the scripted server.
 
     Attributes:
-        said: what the reply to `hello` must contain.
+        said: what the reply to `hello` must contain; the scripted server says it.
     """
 
     hook: ClassVar[str] = "mem_providers"
     kind: ClassVar[type[Any]] = Provider
     said: ClassVar[str] = ""
 
+    def pointed(self, url: str) -> Mapping[str, Any]:
+        """The settings that make requests go to `url`; none for one without a server."""
+        return {}
+
     def test_replies_with_text_and_usage(
         self, record: Provider, values: Mapping[str, Any]
     ) -> None:
-        reply = anyio.run(self._ask, record, values)
+        with FakeModels([], side=self.said or "hello") as models:
+            reply = anyio.run(self._ask, record, {**values, **self.pointed(models.url)})
         assert isinstance(reply, Reply)
         assert reply.text
         assert self.said in reply.text
@@ -44,7 +55,7 @@ class ProviderContract(RecordContract[Provider]):
     def test_keys_go_to_a_named_and_safe_place(self, record: Provider) -> None:
         where = urlsplit(record.origin)
         assert all(key.isidentifier() and key.isupper() for key in record.keys)
-        if record.keys:
+        if record.keys and record.address is None:
             assert where.scheme == "https" or where.hostname in LOOPBACK
             assert where.path in {"", "/"}, "an origin has no path"
 
