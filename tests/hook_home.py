@@ -119,6 +119,7 @@ class Request:
 
     headers: dict[str, str]
     body: bytes
+    target: str = ""
 
 
 Answering = Callable[[Request], bytes | None]
@@ -189,7 +190,7 @@ def _read(link: socket.socket) -> Request:
             raise ValueError("half a request")
         data += block
     head, _, body = data.partition(b"\r\n\r\n")
-    lines = head.decode("latin-1").split("\r\n")[1:]
+    first, *lines = head.decode("latin-1").split("\r\n")
     headers = {
         n.strip().lower(): v.strip() for n, _, v in (line.partition(":") for line in lines)
     }
@@ -198,7 +199,7 @@ def _read(link: socket.socket) -> Request:
         if not block:
             raise ValueError("half a body")
         body += block
-    return Request(headers, body)
+    return Request(headers, body, first.split()[1])
 
 
 @contextmanager

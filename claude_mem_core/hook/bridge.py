@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 START_S = 20.0  # in which a worker that was down must answer
+AGAIN_S = 0.5  # after a start that went well; whoever asks here has seen that nobody listens
 ANSWER_S = 120.0
 DRAIN_S = 30.0  # for answers that are due when the client closes its end
 LOOK_EVERY_S = 0.02
@@ -108,13 +109,13 @@ class Bridge:
                 raise Down(
                     "no worker is running, and CLAUDE_MEM_WORKER_AUTOSTART is off: `mem run`"
                 )
-            start = self.load("start").Start(self.data)
-            start.begin()
+            start = self.load("start").Start(self.data, AGAIN_S)
             end = monotonic() + START_S
             while monotonic() < end:
+                child = 0 if start.is_fresh() else start.begin()
                 if self._is_up():
                     return
-                if not start.is_fresh():
+                if not child and start.has_failed():
                     break
                 sleep(LOOK_EVERY_S)
         raise Down("the worker of the memory does not start; `mem doctor` says why")
@@ -257,7 +258,8 @@ def complaint(line: bytes, fault: Exception) -> bytes:
         return b""
     if number is None:
         return b""
-    text = str(fault) if isinstance(fault, Down) else "the worker of the memory gave no answer"
+    mute = "the worker of the memory gave no answer; `mem doctor` says why"
+    text = str(fault) if isinstance(fault, Down) else mute
     error = {"code": FAILED, "message": f"claude-mem: {text}"}
     return json.dumps({"jsonrpc": "2.0", "id": number, "error": error}).encode()
 

@@ -15,11 +15,13 @@ class Start:
     """The one start of a worker that any number of hooks may ask for.
 
     `starting` holds time, process and state of the last one. A start that no worker
-    has confirmed (see `edge.publish`) after ten seconds has failed.
+    has confirmed (see `edge.publish`) after ten seconds has failed. One that went well
+    is not repeated within `again_s` seconds.
     """
 
-    def __init__(self, data: str) -> None:
+    def __init__(self, data: str, again_s: float = AGAIN_S) -> None:
         self._data = data
+        self._again_s = again_s
         self._path = data + "/starting"
 
     def begin(self) -> int:
@@ -46,7 +48,7 @@ class Start:
     def _is_due(self, raw: bytes) -> bool:
         at, _, state = _parsed(raw)
         age = time_ns() / 1e9 - at
-        return not -5 < age < (AGAIN_S if state == "ok" else FAILED_S)
+        return not -5 < age < (self._again_s if state == "ok" else FAILED_S)
 
     def _note(self, file: int, child: int, state: str) -> None:
         data = f"{time_ns() / 1e9:.3f} {child} {state}\n".encode()
@@ -70,6 +72,13 @@ class Start:
         at, child, state = self._read()
         age = time_ns() / 1e9 - at
         return state == "started" and -5 < age < AGAIN_S and _is_alive(child)
+
+    def has_failed(self) -> bool:
+        """Whether the last start came to nothing, so short ago that none is begun now."""
+        at, child, state = self._read()
+        age = time_ns() / 1e9 - at
+        gone = state == "started" and not _is_alive(child)
+        return -5 < age < FAILED_S and (state == "failed" or gone)
 
     def mark_failed(self) -> None:
         """Tell the other hooks not to wait."""
