@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -23,7 +24,7 @@ from claude_mem_core.cli.worker_text import duration, size
 from claude_mem_core.errors import InvalidInput, NotFound, WorkerError
 from claude_mem_core.files import secure_dir
 from claude_mem_core.testing.worker import LiveWorker, running
-from claude_mem_core.worker import recycle
+from claude_mem_core.worker import recycle, room
 from tests.worker_home import Home, home, workers_of
 
 
@@ -199,7 +200,7 @@ def test_doctor_names_a_cure_for_every_red_line(made: Home) -> None:
     assert {"hook", "modes"} <= failed
     mended = made.mem("repair")
     assert mended.returncode == 0
-    assert "installed the hook's files anew" in mended.stdout
+    assert f"put {made.paths.hook} right: files of the hook are not" in mended.stdout
     assert launcher.read_text() != "swapped"
     assert stat.S_IMODE(made.paths.token.stat().st_mode) == 0o600
     after = {row["topic"]: row["state"] for row in made.json("doctor")["checks"]}
@@ -230,6 +231,44 @@ def test_repair_clears_what_a_crash_left(made: Home) -> None:
     assert "started the worker" in done.stdout
 
 
+def test_repair_says_what_it_did_and_no_more(made: Home) -> None:
+    done = made.mem("repair")
+    assert f"put the hook's files into {made.paths.hook}; `mem install`" in done.stdout
+    done = made.mem("repair")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("all is as it should be")
+    made.mem("config", "set", "CLAUDE_MEM_WORKER_AUTOSTART", "false")
+    made.mem("stop")
+    done = made.mem("repair")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "`mem run`" in done.stdout
+
+
+def test_status_says_that_no_host_is_connected(made: Home, tmp_path: Path) -> None:
+    home = {"HOME": str(tmp_path)}
+    assert "none is connected: `mem install`" in made.mem("status", env=home).stdout
+    (tmp_path / ".claude").mkdir()
+    made.mem("install", "--ide", "claude-code", "--no-mcp", "--no-skills", env=home)
+    shown = made.mem("status", env=home).stdout
+    assert "none is connected" not in shown
+    assert "claude-code: connected; no event yet" in shown
+
+
+def test_a_place_that_can_not_be_written_is_a_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert room.fault(tmp_path) is None
+    assert list(tmp_path.iterdir()) == []
+    assert room.fault(tmp_path / "nothing yet") is None
+    for number, text in ((errno.ENOSPC, "no space left"), (errno.EROFS, "can't be written")):
+
+        def refuse(path: Path, number: int = number) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(room, "_try", refuse)
+        assert text in (room.fault(tmp_path) or "")
+
+
 @pytest.mark.root
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs mounts")
 def test_a_read_only_data_directory_is_told_everywhere(made: Home) -> None:
@@ -256,16 +295,22 @@ def test_a_read_only_data_directory_is_told_everywhere(made: Home) -> None:
 def test_a_full_disk_is_told_and_survived(made: Home) -> None:
     made.paths.data.mkdir(mode=0o700)
     place = str(made.paths.data)
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "tmpfs", place]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", place]
     if subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("mounts are forbidden here")
     try:
         made.install()
-        made.mem("start")
+        assert made.mem("start").returncode == 0
         fill = made.paths.data / "fill"
         with suppress(OSError), fill.open("wb", buffering=0) as file:
             while True:
                 file.write(b"x" * 4096)
+        shown = made.mem("status")
+        assert shown.returncode == 1
+        assert "worker    degraded" in shown.stdout
+        assert "recording HELD UP" in shown.stdout
+        assert f"! disk: no space left in {place}" in shown.stdout
+        assert "Hooks keep their events in" in shown.stdout
         for number in range(5):
             assert made.prompt(f"{number} " + "word " * 4000).returncode == 0
         made.mem("stop")
@@ -278,6 +323,7 @@ def test_a_full_disk_is_told_and_survived(made: Home) -> None:
         from tests.worker_home import until
 
         until(lambda: "there is room again" in made.prompts())
+        assert "disk" not in made.status()["notes"]
         account = made.json("verify")
         assert account["ok"]
         kept = len([p for p in made.prompts() if "word" in p])

@@ -214,6 +214,9 @@ def _plugins(paths: Paths) -> Iterator[Row]:
 
     registry = registry_for(paths)
     registry.load(None)
+    if os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1":
+        yield Row("plugins", OK, "left out, as --no-plugins says")
+        return
     faulty = [p for p in registry.plugins.values() if p.error]
     for plugin in faulty:
         cure = f"mend it, or mem plugins block {plugin.package}"

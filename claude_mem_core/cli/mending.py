@@ -55,18 +55,40 @@ def _leftovers(paths: Paths) -> Iterator[str]:
                 with suppress(FileNotFoundError):
                     path.unlink()
                 yield f"removed {path}, left behind by a former worker"
-    for name in ("mute", "starting"):
-        path = paths.data / name
-        if path.exists():
+    for path in (paths.data / "mute", paths.data / "starting"):
+        if path.exists() and not _went_well(path):
             path.unlink()
             yield f"removed {path}: hooks try again at once"
 
 
+def _went_well(path: Path) -> bool:
+    """Whether it only says that the last start of a worker succeeded."""
+    try:
+        words = path.read_text("ascii", "replace").split()
+    except OSError:
+        return False
+    return len(words) == 3 and words[2] == "ok"
+
+
 def _hook(paths: Paths) -> Iterator[str]:
+    was_there = (paths.hook / "launch.py").exists()
     faults = edge.hook_faults(paths)
     edge.install_hook(paths)
-    if faults:
-        yield "installed the hook's files anew"
+    if not was_there:
+        yield f"put the hook's files into {paths.hook}; `mem install` connects a host with them"
+    elif faults:
+        yield f"put {paths.hook} right: {'; '.join(map(_fault, faults))}"
+
+
+def _fault(text: str) -> str:
+    """What was wrong, without the advice that is followed here."""
+    return text.partition(": run ")[0]
+
+
+def _autostart(paths: Paths) -> bool:
+    from claude_mem_core.settings import SettingsSource
+
+    return bool(SettingsSource(paths).current()["CLAUDE_MEM_WORKER_AUTOSTART"])
 
 
 def _worker(paths: Paths) -> Iterator[str]:
@@ -75,6 +97,12 @@ def _worker(paths: Paths) -> Iterator[str]:
 
     if process.is_held(paths) and reclaim.from_wedged(paths):
         yield "ended a worker that did not answer"
+    if not process.is_held(paths) and not _autostart(paths):
+        yield (
+            "no worker was started, CLAUDE_MEM_WORKER_AUTOSTART is off;"
+            " run one yourself: `mem run`"
+        )
+        return
     found = start(paths)
     if found.fresh:
         yield f"started the worker (pid {found.health['pid']})"

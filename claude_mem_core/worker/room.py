@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-LEAST = 1_000_000  # bytes; with less the database can't be relied on to grow
+LEAST = 65_536  # bytes; with less nothing can be relied on to be written
 PROBE = b"\0" * 8_192
 
 FULL = (

@@ -25,5 +25,5 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json({"done": done})
     elif not done:
-        emit("nothing had to be done; `mem doctor` looks at more")
+        emit("all is as it should be, nothing had to be done; `mem doctor` looks at more")
     return 0
