@@ -12,6 +12,7 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline import door, given
 from claude_mem_core.pipeline.adapters import OpenHost
 from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.models import Models
 from claude_mem_core.pipeline.notices import Notices
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
@@ -59,6 +60,7 @@ class Answers:
         fence_id: str,
         registry: Registry,
         paths: Paths,
+        models: Models | None = None,
     ) -> None:
         self._settings = settings
         self._store = store
@@ -68,7 +70,9 @@ class Answers:
         self._registry = registry
         # Sessions that get their context at the next prompt, and why.
         self._due: dict[int, StartSource] = {}
-        self.notices = Notices(paths=paths, registry=registry, settings=settings, store=store)
+        self.notices = Notices(
+            paths=paths, registry=registry, settings=settings, store=store, models=models
+        )
 
     async def to(
         self,

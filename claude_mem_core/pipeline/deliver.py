@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import attrs
 
@@ -41,6 +41,7 @@ class Deliverer:
         indexer: Indexer,
         told: Told,
         advisor: Advisor,
+        active: Callable[[], None] = lambda: None,
     ) -> None:
         self._adapters = adapters
         self._recorder = recorder
@@ -50,6 +51,7 @@ class Deliverer:
         self._indexer = indexer
         self._told = told
         self._advisor = advisor
+        self._active = active
         self.refused = 0
 
     async def handle(self, delivery: Delivery) -> Output:
@@ -59,6 +61,7 @@ class Deliverer:
             UnknownHost: no plugin speaks for this host; the delivery has to wait.
             NotStored: nothing could be written; the delivery has to wait.
         """
+        self._active()
         host = self._adapters.get(delivery.host)
         if oversize.is_cut(delivery):
             delivery = oversize.mended(delivery)

@@ -18,6 +18,7 @@ from claude_mem_core.pipeline.asking import Asking
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.keeping import Keeper
 from claude_mem_core.plugins.calls import Outcome, call_async, describe
+from claude_mem_core.providing.policy import OWN
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store, queue
 from claude_mem_core.types import Batch, Observed
@@ -27,6 +28,7 @@ log = logging.getLogger(__name__)
 LEASE_MS = 300_000
 RENEW_S = 60.0
 IDLE_MS = 0  # whatever waits for a model is ready
+REST_S, LONGEST_REST_S = 1.0, 600.0
 
 
 class Later:
@@ -49,14 +51,17 @@ class Later:
         self._ended = ended
         self.asking = asking
         self.sessions: set[int] = set()
+        self._resting: dict[int, int] = {}  # sessions, and until when nothing is asked for them
 
     async def start(self, provider: str, tasks: TaskGroup) -> None:
         """Begin with what waits, as far as there is somebody to ask and room for it."""
         free = int(self._settings.current()["CLAUDE_MEM_MAX_CONCURRENT_AGENTS"])
         free -= len(self.sessions)
-        if free <= 0 or self.asking.held() is not None:
+        if free <= 0:
             return
         if not await self._store.aread(lambda conn: queue.any_waiting(conn, queue.DEFERRED)):
+            return
+        if await self.asking.obstacle() is not None:
             return
         works = await self._store.awrite(lambda conn: self._claim(conn, free))
         for group in turns.by_session(works):
@@ -65,7 +70,10 @@ class Later:
 
     def _claim(self, conn: apsw.Connection, limit: int) -> list[queue.Work]:
         now = now_ms()
-        return queue.claim(conn, now, LEASE_MS, limit, IDLE_MS, part=queue.DEFERRED)
+        self._resting = {key: until for key, until in self._resting.items() if until > now}
+        return queue.claim(
+            conn, now, LEASE_MS, limit, IDLE_MS, part=queue.DEFERRED, without=self._resting
+        )
 
     async def _session(self, provider: str, works: Sequence[queue.Work]) -> None:
         outcome = await call_async("observing", self._turns, provider, works)
@@ -78,14 +86,15 @@ class Later:
         for at, work in enumerate(works):
             if not await self._one(provider, work):
                 for left in works[at + 1 :]:
-                    await self._defer(left, self.asking.held())
+                    await self._defer(left, None)
                 return
 
     async def _one(self, provider: str, work: queue.Work) -> bool:
         """Observe one turn; False when nobody can be asked any more."""
         turn = await self._store.aread(lambda conn: turns.unseen(conn, work, more=False))
         outcome = await self._observed(provider, turn)
-        if isinstance(outcome.error, ProviderError):
+        if isinstance(outcome.error, ProviderError) and outcome.error.failure not in OWN:
+            self._rest(work.session_db_id, outcome.error)
             await self._defer(work, str(outcome.error))
             return False
         if outcome.error is not None:
@@ -97,11 +106,14 @@ class Later:
     async def _observed(self, provider: str, turn: turns.Turn) -> Outcome:
         async with anyio.create_task_group() as beside:
             beside.start_soon(self._renew, turn.work)
-            outcome = await call_async(
-                provider, self.asking.observe, provider, turn.batch, self._rules
-            )
+            outcome = await call_async(provider, self.asking.observe, turn.batch, self._rules)
             beside.cancel_scope.cancel()
         return outcome
+
+    def _rest(self, session: int, error: ProviderError) -> None:
+        """Leave a session alone for as long as it has nobody to ask."""
+        seconds = min(max(error.retry_after_s or REST_S, REST_S), LONGEST_REST_S)
+        self._resting[session] = now_ms() + int(seconds * 1000)
 
     async def _renew(self, work: queue.Work) -> None:
         """Show that the work goes on; a lease that runs out counts as a failure."""

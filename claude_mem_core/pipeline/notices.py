@@ -10,12 +10,14 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 
+import anyio
 import apsw
 
 from claude_mem_core import edge
 from claude_mem_core.errors import StoreError
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.models import Models
 from claude_mem_core.plugins import news as plugin_news
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
@@ -24,6 +26,7 @@ from claude_mem_core.store import Store, links, meta, offer, projects
 
 AGAIN_MS = 20 * 3_600_000
 SAID = "notices_said"
+PATIENCE_S = 0.5
 LOST = (
     "memory: {} events could not be kept, because the data directory was full or not"
     " writable; see `mem doctor`"
@@ -39,8 +42,10 @@ class Notices:
     """Collects what is wrong and says the first thing not said lately."""
 
     def __init__(
-        self, *, paths: Paths, registry: Registry, settings: SettingsSource, store: Store
-    ) -> None:
+        self, *, paths: Paths, registry: Registry, settings: SettingsSource, store: Store,
+        models: Models | None = None,
+    ) -> None:  # fmt: skip
+        self._models = models
         self._paths = paths
         self._registry = registry
         self._settings = settings
@@ -59,6 +64,7 @@ class Notices:
     async def for_session(self, place: Place, news: str = "") -> str:
         """One line, or nothing. `news` is what just happened to this project."""
         texts = [text for source in self.sources if (text := source())]
+        texts[:0] = await self._provider()
         texts += [news] if news else []
         if place.kind == "general":
             texts.append(
@@ -77,6 +83,14 @@ class Notices:
             with suppress(StoreError, OSError):
                 edge.take_lost(self._paths)  # it is told; count anew
         return said
+
+    async def _provider(self) -> list[str]:
+        """What keeps the chosen provider from its work; a keyring that hangs holds up nobody."""
+        text = ""
+        if self._models is not None:
+            with anyio.move_on_after(PATIENCE_S):
+                text = await self._models.notice()
+        return [text] if text else []
 
     def _recording(self) -> str | None:
         fault = self._registry.recording_fault()

@@ -22,9 +22,11 @@ from claude_mem_core.pipeline import turns
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.keeping import Keeper
+from claude_mem_core.pipeline.models import Models
 from claude_mem_core.pipeline.record import Cleaners
 from claude_mem_core.plugins.calls import Outcome, call_async, describe
 from claude_mem_core.plugins.registry import Registry
+from claude_mem_core.providing.choice import BUILTIN, CHOICE, chosen
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store, memories, queue
 from claude_mem_core.types import Batch, Observed, Observer, ObserverRecord
@@ -40,7 +42,6 @@ SWEEP_S = 5.0
 PAUSE_S = 2.0
 SESSIONS = 4
 CLAIM = 32
-BUILTIN = "builtin"
 
 
 class ObserveLoop:
@@ -56,11 +57,13 @@ class ObserveLoop:
         cleaners: Cleaners,
         kept: Callable[[memories.Kept], object],
         paths: Paths | None = None,
+        models: Models | None = None,
     ) -> None:
         self._store = store
         self._registry = registry
         self._settings = settings
         self._paths = paths
+        self._models = models
         self._keeper = Keeper(
             store=store, registry=registry, settings=settings, bus=bus, cleaners=cleaners,
             kept=kept,
@@ -80,10 +83,12 @@ class ObserveLoop:
         """Sessions that are being worked on."""
         return self._busy + (len(self._later.sessions) if self._later else 0)
 
-    @property
-    def held(self) -> str | None:
+    async def held(self) -> str | None:
         """Why no model can be asked; None when one can, or when none was chosen."""
-        return self._later.asking.held() if self._later and self.provider() else None
+        if self._models is None or not self.provider():
+            return None
+        found = await self._models.dispatcher.obstacle()
+        return None if found is None else str(found)
 
     def wake(self, *, force: bool = False) -> None:
         """Look for work now; with `force` also at turns that are not over."""
@@ -120,7 +125,7 @@ class ObserveLoop:
                 await self._work_off(works)
                 done += len(works)
             if self._tasks is not None and (provider := self.provider()):
-                await self._models().start(provider, self._tasks)
+                await self._asked_later().start(provider, self._tasks)
         return done
 
     async def settle(self, seconds: float) -> None:
@@ -148,17 +153,18 @@ class ObserveLoop:
         """Close the observers that were opened."""
         for observer in self._observers.values():
             await observer.aclose()
-        if self._later is not None:
-            await self._later.asking.aclose()
+        if self._models is not None:
+            await self._models.aclose()
 
     # Who observes ---------------------------------------------------------------------
 
     def provider(self) -> str | None:
         """The provider to ask; None where an observer of the worker's own does the work."""
-        name = str(self._settings.current()["CLAUDE_MEM_PROVIDER"] or BUILTIN)
-        if name == BUILTIN or self._paths is None or name in self._records():
+        settings = self._settings.current()
+        if self._models is None or settings[CHOICE] in self._records():
             return None
-        return name
+        name = chosen(settings, CHOICE)
+        return None if name == BUILTIN else name
 
     def _records(self) -> dict[str, ObserverRecord]:
         return {r.name: r for r in self._registry.records("mem_observers", ObserverRecord)}
@@ -174,16 +180,17 @@ class ObserveLoop:
     async def _rules(self, batch: Batch) -> Observed:
         return await self._observer(BUILTIN).observe(batch)
 
-    def _models(self) -> Later:
+    def _asked_later(self) -> Later:
         """Imported when a provider is chosen: without one the worker stays small."""
         if self._later is None:
             from claude_mem_core.pipeline.asking import Asking
             from claude_mem_core.pipeline.later import Later
 
             assert self._paths is not None
+            assert self._models is not None
             self._later = Later(
                 store=self._store, settings=self._settings, keeper=self._keeper,
-                rules=self._rules, asking=Asking(self._paths, self._settings),
+                rules=self._rules, asking=Asking(self._paths, self._settings, self._models),
                 ended=self._model_ended,
             )  # fmt: skip
         return self._later
@@ -230,7 +237,7 @@ class ObserveLoop:
         if outcome.error is not None:
             await self._failed(work, outcome)
         elif provider and _worth_asking(turn.batch):
-            await self._keeper.keep_meanwhile(turn, outcome.value, self.held)
+            await self._keeper.keep_meanwhile(turn, outcome.value, await self.held())
         else:
             await self._keeper.keep(turn, outcome.value)
 

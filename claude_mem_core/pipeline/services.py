@@ -21,6 +21,7 @@ from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.deliver import Deliverer
 from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
+from claude_mem_core.pipeline.models import Models
 from claude_mem_core.pipeline.moves import Moves
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Cleaners, Recorder
@@ -51,6 +52,7 @@ class Services:
     answers: Answers
     deliverer: Deliverer
     tasks: TaskGroup
+    models: Models
 
 
 @asynccontextmanager
@@ -94,6 +96,7 @@ def _assemble(
         bus=Bus(),
         cleaners=Cleaners(registry, fence_id),
         indexer=Indexer(store, registry, settings),
+        models=Models(paths, settings, registry),
     )
     recorder, loop = _recorder(parts), _loop(parts)
     answers = _answers(parts, recorder, loop)
@@ -113,6 +116,7 @@ def _assemble(
         answers=answers,
         deliverer=_deliverer(parts, adapters, recorder, answers, loop),
         tasks=tasks,
+        models=parts.models,
     )
 
 
@@ -129,6 +133,7 @@ class _Parts:
     bus: Bus
     cleaners: Cleaners
     indexer: Indexer
+    models: Models
 
 
 def _recorder(parts: _Parts) -> Recorder:
@@ -151,6 +156,7 @@ def _loop(parts: _Parts) -> ObserveLoop:
         cleaners=parts.cleaners,
         kept=lambda _: parts.indexer.wake(),
         paths=parts.paths,
+        models=parts.models,
     )
 
 
@@ -163,6 +169,7 @@ def _answers(parts: _Parts, recorder: Recorder, loop: ObserveLoop) -> Answers:
         fence_id=parts.fence_id,
         registry=parts.registry,
         paths=parts.paths,
+        models=parts.models,
     )
 
 
@@ -179,6 +186,7 @@ def _deliverer(
         indexer=parts.indexer,
         told=Told(parts.registry, store, start, loop.settle),
         advisor=Advisor(settings=settings, store=store, cleaners=parts.cleaners, start=start),
+        active=parts.models.active,
     )
 
 

@@ -33,6 +33,7 @@ def whole(conn: apsw.Connection, work: queue.Work) -> Turn:
         earlier=memories.of_session(conn, session, before_prompt=number + 1),
         finished=work.finished,
         root=about.root,
+        project_id=about.project_id,
     )
     return Turn(work, batch)
 

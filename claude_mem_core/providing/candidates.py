@@ -18,9 +18,6 @@ from claude_mem_core.settings import CORE, SettingsSource
 from claude_mem_core.settings.model import Settings
 from claude_mem_core.types import Provider
 
-BUILTIN, OFF = "builtin", "off"
-CHOICE = "CLAUDE_MEM_PROVIDER"
-FALLBACK = "CLAUDE_MEM_QUOTA_FALLBACK_PROVIDER"
 OURS = frozenset(setting.key for setting in CORE)
 ROUTES = ("CLAUDE_MEM_HTTP_PROXY", "CLAUDE_MEM_CA_FILE")
 
@@ -51,16 +48,6 @@ class Candidate:
     def keyed(self) -> bool:
         """Whether it goes with a key of the user's."""
         return any(each.key for each in self.credentials)
-
-
-def chosen(settings: Settings, key: str) -> str:
-    """The provider that a setting names, once the user set it on this machine.
-
-    A name in a file that another product wrote calls nobody.
-    """
-    name = str(settings[key] or BUILTIN)
-    confirmed = key in settings.explicit or settings.origin(key) == "environment"
-    return name if confirmed or name == OFF else BUILTIN
 
 
 class Candidates:
@@ -106,13 +93,18 @@ class Candidates:
             credentials=found,
             address=address,
             lacks=_lacks(record, values),
-            model=str(values.get(record.model_key) or ""),
+            model=_shown(values.get(record.model_key)),
             digest=_digest(record, values, found, address),
         )
 
     def _plain(self, settings: Settings) -> dict[str, Any]:
         hidden = {each.key for each in self._settings.declared if each.type == "secret"}
         return {key: value for key, value in settings.items() if key not in hidden}
+
+
+def _shown(model: Any) -> str:
+    """A model's name; a list of them stands for its first, the others for its failures."""
+    return str((model[0] if model else "") if isinstance(model, tuple) else model or "")
 
 
 def _asked(record: Provider, question: Any, values: dict[str, Any]) -> Any:

@@ -10,16 +10,16 @@ field `max_tokens`) is remembered for the life of the process, so it is asked on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import anyio
 import attrs
 
-from claude_mem_core.errors import Failure
+from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.providing import outgoing
-from claude_mem_core.providing.classify import unusable
+from claude_mem_core.providing.classify import from_exception, unusable
 from claude_mem_core.providing.replied import Advice, failures, usable
 from claude_mem_core.types import Message, Reply, Usage, Values
 
@@ -50,6 +50,7 @@ class Endpoint:
         temperature: of sampling.
         stream: whether to ask for the answer in pieces.
         advice: what to do about a kind of failure, added to its text.
+        told: adds what the service itself says in the body of a refusal.
     """
 
     provider: str
@@ -61,6 +62,7 @@ class Endpoint:
     temperature: float = 0.3
     stream: bool = True
     advice: Advice = attrs.field(factory=dict)
+    told: Callable[[ProviderError, Any], ProviderError] | None = None
 
     @property
     def root(self) -> str:
@@ -119,8 +121,15 @@ class ChatModel:
             except self._sdk.APIStatusError as error:
                 refused = self._refusal(error)
                 if not refused:
-                    raise
+                    raise self._told(error) from None
                 self._refused.add(refused)
+
+    def _told(self, error: Any) -> Exception:
+        """The refusal, with what the service says itself where the endpoint reads that."""
+        endpoint = self._endpoint
+        if endpoint.told is None:
+            return error  # type: ignore[no-any-return]
+        return endpoint.told(from_exception(error, endpoint.provider), error.body)
 
     def _refusal(self, error: Any) -> str:
         """What of the request's form a refusal is about, unless that is left out already."""

@@ -23,15 +23,8 @@ from claude_mem_core.providing import budget, classify, guard, policy
 from claude_mem_core.providing.accounting import Accounting
 from claude_mem_core.providing.attempts import Attempts
 from claude_mem_core.providing.budget import OverBudget
-from claude_mem_core.providing.candidates import (
-    BUILTIN,
-    CHOICE,
-    FALLBACK,
-    OFF,
-    Candidate,
-    Candidates,
-    chosen,
-)  # fmt: skip
+from claude_mem_core.providing.candidates import Candidate, Candidates
+from claude_mem_core.providing.choice import BUILTIN, CHOICE, FALLBACK, OFF, chosen
 from claude_mem_core.providing.fields import told
 from claude_mem_core.providing.keybook import KeyBook
 from claude_mem_core.providing.keys import Credential

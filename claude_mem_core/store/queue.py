@@ -151,17 +151,18 @@ def any_waiting(conn: apsw.Connection, part: tuple[int, int]) -> bool:
 def claim(
     conn: apsw.Connection, now: int, lease_ms: int, limit: int, idle_ms: int,
     *, force: bool = False, sessions: Iterable[int] | None = None,
-    part: tuple[int, int] = ALL,
+    part: tuple[int, int] = ALL, without: Iterable[int] = (),
 ) -> list[Work]:  # fmt: skip
     """Lease up to `limit` turns that are ready, oldest session first, in turn order.
 
     A turn is ready when the host said that it is over, a later prompt came, the session
     ended, or nothing came for `idle_ms`; with `force` always. A session of which a turn is
     being worked on, or pauses after a failure, is left alone: its turns stay in order.
-    `part` looks at what is new (FRESH) or at what waits for a model (DEFERRED) only.
+    `part` looks at what is new (FRESH) or at what waits for a model (DEFERRED) only;
+    sessions in `without` are left alone.
     """
     turns = [Waiting(*row) for row in fetch.rows(conn, TURNS, *part)]
-    held = {turn.session_db_id for turn in turns if turn.held(now)}
+    held = {turn.session_db_id for turn in turns if turn.held(now)} | set(without)
     wanted = None if sessions is None else set(sessions)
     ready = [
         turn

@@ -39,6 +39,7 @@ class Batch:
         earlier: observations already kept for this session, oldest first.
         finished: whether the turn is over; only then a summary is due.
         root: directory of the project; paths are given relative to it where inside.
+        project_id: row of the project, for the account of costs; 0 when unknown.
     """
 
     session_db_id: int
@@ -47,6 +48,7 @@ class Batch:
     earlier: Sequence[Observation] = ()
     finished: bool = True
     root: str = ""
+    project_id: int = 0
 
 
 class Observer(Protocol):

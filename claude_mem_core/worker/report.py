@@ -45,6 +45,7 @@ async def state_of(call: Call) -> dict[str, Any]:
         "spool": {**call.worker.spooled, **spool_counts(services.paths.spool)},
         "lost": edge.lost(services.paths),
         "indexes": {"backends": list(services.indexer.backends), "faults": services.indexer.faults},
+        "models": await services.models.state(),
         "tcp": {"port": call.worker.tcp.port, "note": call.worker.tcp.note},
     }
 

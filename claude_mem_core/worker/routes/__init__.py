@@ -20,6 +20,7 @@ MODULES = (
     "context",
     "why",
     "settings",
+    "models",
     "declared",
     "queue",
     "letters",
