@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from claude_mem_core.errors import SettingsError
@@ -32,6 +32,7 @@ class SettingsSource:
         machine_env: whether it may also hold settings of scope `machine`: only for a
             worker that a person started with `mem worker run`, never for what a host
             or a repository can set.
+        late: settings of plugins that load only when the settings in force ask for them.
     """
 
     def __init__(
@@ -41,10 +42,11 @@ class SettingsSource:
         environ: Mapping[str, str] | None = None,
         *,
         machine_env: bool = False,
+        late: Callable[[Settings], Iterable[Setting]] | None = None,
     ) -> None:
         self.paths = paths
-        self.declared = tuple(declared)
-        self._by_key = {setting.key: setting for setting in self.declared}
+        self._late = late
+        self._declare(declared)
         self._environ = dict(os.environ if environ is None else environ)
         self._machine_env = machine_env
         self._watched = (str(paths.settings), str(writing.noted_file(paths)))
@@ -52,15 +54,30 @@ class SettingsSource:
         self._settings = Settings({}, {})
         self._last_good: dict[str, Any] | None = None
 
+    def _declare(self, declared: Iterable[Setting]) -> None:
+        self.declared = tuple(declared)
+        self._by_key = {setting.key: setting for setting in self.declared}
+
     # Reading ------------------------------------------------------------------------
 
     def current(self) -> Settings:
         """The settings now; costs two `stat` calls unless a file changed."""
         seen = [_stamp(path) for path in self._watched]
         if seen != self._seen:
-            self._settings = self._read()
+            self._settings = self._whole()
             self._seen = seen
         return self._settings
+
+    def _whole(self) -> Settings:
+        """What the files say, with the settings of plugins that they ask for."""
+        settings = self._read()
+        more = [
+            s for s in (self._late(settings) if self._late else ()) if s.key not in self._by_key
+        ]
+        if not more:
+            return settings
+        self._declare([*self.declared, *more])
+        return self._read()
 
     def _read(self) -> Settings:
         reading = read(self.paths.settings)

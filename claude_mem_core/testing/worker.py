@@ -83,10 +83,12 @@ class LiveWorker:
 
 
 def spawn(
-    paths: Paths, *, tcp: bool = False, port: int = 0, env: Mapping[str, str] | None = None
-) -> LiveWorker:
-    """Start a worker process and return at once."""
+    paths: Paths, *, tcp: bool = False, port: int = 0, env: Mapping[str, str] | None = None,
+    python: str = "",
+) -> LiveWorker:  # fmt: skip
+    """Start a worker process and return at once; `python` runs it in place of this one."""
     argv = Options(data_dir=paths.data, tcp=tcp, port=port).argv()
+    argv[0] = python or argv[0]
     handle, said = tempfile.mkstemp(dir=paths.data.parent)
     process = subprocess.Popen(
         argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=handle,
@@ -103,15 +105,16 @@ def _errors(paths: Paths, pid: int) -> Path:
 
 
 def start(
-    paths: Paths, *, tcp: bool = False, port: int = 0, env: Mapping[str, str] | None = None
-) -> LiveWorker:
+    paths: Paths, *, tcp: bool = False, port: int = 0, env: Mapping[str, str] | None = None,
+    python: str = "",
+) -> LiveWorker:  # fmt: skip
     """Start a worker and wait until it is healthy.
 
     Raises:
         WorkerError: it ended, or did not come up in 30 s.
     """
     begun = time.perf_counter()
-    live = spawn(paths, tcp=tcp, port=port, env=env)
+    live = spawn(paths, tcp=tcp, port=port, env=env, python=python)
     until_healthy(live)
     live.ready_s = time.perf_counter() - begun
     return live

@@ -50,7 +50,7 @@ def run(args: Namespace) -> int:
     paths = Paths(data_dir())
     if args.action == "path":
         return show_path(paths, args)
-    source, _ = registry_of(paths)
+    source, _ = registry_of(paths, providers=True)
     actions = {"get": get, "set": change, "explain": explain}
     return actions.get(args.action, show_all)(source, args)
 
