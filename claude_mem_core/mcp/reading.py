@@ -13,6 +13,8 @@ import attrs
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.mcp import bounds
 from claude_mem_core.mcp.asker import Asker, Scope
+from claude_mem_core.pipeline import given
+from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.recall import details, levels, listing
 from claude_mem_core.recall.records import Key, Record, key_of, parse_key
 from claude_mem_core.render import for_prompt
@@ -39,11 +41,11 @@ NO_PROJECT = "there is no project here: give `project`, a label or id (`mem proj
 async def search(asker: Asker, arguments: Arguments) -> str:
     """An index of what fits the words, best first."""
     scope = await _scope(asker, arguments)
-    given = _only(arguments, SEARCHED) | {"project": scope.project, "format": "index"}
-    found = await ask(asker, "/api/search", given)
+    wished = _only(arguments, SEARCHED) | {"project": scope.project, "format": "index"}
+    found = await ask(asker, "/api/search", wished)
     lines = [_text(found), "", f"Searched by: {', '.join(found['methods']) or 'nothing'}."]
     if found.get("hasMore"):
-        shown = int(found.get("found") or 0) + int(given.get("offset") or 0)
+        shown = int(found.get("found") or 0) + int(wished.get("offset") or 0)
         lines.append(f"There are more: offset={shown}.")
     return _framed(asker, "\n".join(lines))
 
@@ -51,10 +53,10 @@ async def search(asker: Asker, arguments: Arguments) -> str:
 async def timeline(asker: Asker, arguments: Arguments) -> str:
     """What happened before and after a record, a time, or the best match of words."""
     scope = await _scope(asker, arguments)
-    given = _only(arguments, AROUND) | {"project": scope.project, "format": "index"}
-    if not str(given.get("anchor") or "").strip() and not given.get("query"):
+    wished = _only(arguments, AROUND) | {"project": scope.project, "format": "index"}
+    if not str(wished.get("anchor") or "").strip() and not wished.get("query"):
         raise InvalidInput("give an anchor (an id, S12, a time) or a query")
-    return _framed(asker, _text(await ask(asker, "/api/timeline", given)))
+    return _framed(asker, _text(await ask(asker, "/api/timeline", wished)))
 
 
 async def get_observations(asker: Asker, arguments: Arguments) -> str:
@@ -72,6 +74,7 @@ async def get_observations(asker: Asker, arguments: Arguments) -> str:
         lines.append(details.missing_text(found.missing))
     if not found.records:
         raise InvalidInput(lines[-1])
+    _note(asker, [key for key in map(key_of, records) if key not in left])
     return _framed(asker, "\n\n".join(lines))
 
 
@@ -79,8 +82,8 @@ async def get_tool_uses(asker: Asker, arguments: Arguments) -> str:
     """Raw input and output of tool uses, every character kept, as JSON."""
     ids = _strings(arguments.get("ids"), "ids")
     scope = await _scope(asker, arguments)
-    given = {"ids": ",".join(ids[:MOST_IDS]), "project": scope.project, "limit": MOST_IDS}
-    found = await ask(asker, "/api/tool-uses", given)
+    wished = {"ids": ",".join(ids[:MOST_IDS]), "project": scope.project, "limit": MOST_IDS}
+    found = await ask(asker, "/api/tool-uses", wished)
     rows, left = bounds.raw(found["toolUses"], asker.call.services.fence_id)
     lines = ["Each line is one tool use as JSON.", *rows] if rows else []
     if left:
@@ -100,17 +103,17 @@ async def session_start_context(asker: Asker, arguments: Arguments) -> str:
     named = arguments.get("project") or arguments.get("projects")
     names = ",".join(_strings(named, "project")) if named else ""
     scopes = [await _scope(asker, {"project": name}) for name in names.split(",") if name]
-    given: dict[str, Any] = {
+    wished: dict[str, Any] = {
         "platformSource": arguments.get("platformSource") or _host(asker),
         "full": bool(arguments.get("full")), "colors": bool(arguments.get("colors")),
     }  # fmt: skip
     if scopes:
-        given["projects"] = ",".join(scope.project or "" for scope in scopes)
+        wished["projects"] = ",".join(scope.project or "" for scope in scopes)
     elif asker.place is None or asker.place.kind == "general":
         raise InvalidInput(NO_PROJECT)
     else:
-        given["cwd"] = asker.cwd
-    reply = await ask(asker, "/api/context/inject", given)
+        wished["cwd"] = asker.cwd
+    reply = await ask(asker, "/api/context/inject", wished)
     text = bytes(reply.body).decode("utf-8")
     if not text.strip():
         raise InvalidInput("nothing is given here: the project is excluded, or is none")
@@ -131,14 +134,14 @@ def _endpoints() -> Mapping[str, Endpoint]:
     return {endpoint.path: endpoint for endpoint in all_endpoints() if endpoint.method == "GET"}
 
 
-async def ask(asker: Asker, path: str, given: Mapping[str, Any]) -> Any:
+async def ask(asker: Asker, path: str, wished: Mapping[str, Any]) -> Any:
     """What GET `path` answers, with its own checks of the parameters.
 
     Raises:
         MemError: what the endpoint refuses.
     """
     endpoint = _endpoints()[path]
-    query = urlencode([(k, _worded(v)) for k, v in given.items() if v is not None])
+    query = urlencode([(k, _worded(v)) for k, v in wished.items() if v is not None])
     params = parameters(endpoint, query.encode("ascii"), {})
     return await endpoint.handler(attrs.evolve(asker.call, params=params, body=None))
 
@@ -191,9 +194,15 @@ def _strings(value: Any, name: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
+def _note(asker: Asker, keys: Sequence[str]) -> None:
+    """Who read what, for `mem why`; nobody waits for it."""
+    what, now = f"mcp:{asker.client}", now_ms()
+    asker.call.services.store.write(lambda conn: given.note(conn, 0, what, keys, now))
+
+
 def _keys(arguments: Arguments) -> list[Key]:
-    given = [arguments.get(name) for name in ("ids", "keys")]
-    wanted = [text for value in given if value for text in _strings(value, "ids")]
+    values = [arguments.get(name) for name in ("ids", "keys")]
+    wanted = [text for value in values if value for text in _strings(value, "ids")]
     if not wanted:
         raise InvalidInput("ids is required: a list of ids, as search gives them")
     return [parse_key(text) for text in wanted[:MOST_IDS]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import apsw
 
@@ -17,6 +18,13 @@ REMEMBER = """
   ON CONFLICT (session_db_id, what) DO UPDATE SET
     at_ms = excluded.at_ms, newest_ms = excluded.newest_ms, ids = excluded.ids
 """
+
+KNOWN = "SELECT ids FROM context_given WHERE session_db_id = ? AND what = ?"
+NOTE = """
+  INSERT INTO context_given (session_db_id, what, at_ms, ids) VALUES (?, ?, ?, ?)
+  ON CONFLICT (session_db_id, what) DO UPDATE SET at_ms = excluded.at_ms, ids = excluded.ids
+"""
+MOST_NOTED = 500
 
 
 def context_given(conn: apsw.Connection, session_db_id: int) -> bool:
@@ -36,3 +44,21 @@ def remember(conn: apsw.Connection, session_db_id: int, ids: list[str], now: int
         return
     conn.execute(MARK, (now, session_db_id))
     conn.execute(REMEMBER, (session_db_id, now, now, json.dumps(ids)))
+
+
+def noted(conn: apsw.Connection, session_db_id: int, what: str) -> list[str]:
+    """What a session was given on one of several occasions, newest last."""
+    found = conn.execute(KNOWN, (session_db_id, what)).fetchone()
+    return [str(key) for key in json.loads(found[0])] if found else []
+
+
+def note(
+    conn: apsw.Connection, session_db_id: int, what: str, ids: Iterable[str], now: int
+) -> None:
+    """Add to what was given, for `mem why`; the newest 500 are known.
+
+    Session 0 is that of agents that ask over MCP, who name none.
+    """
+    both = dict.fromkeys([*noted(conn, session_db_id, what), *ids])
+    kept = json.dumps(list(both)[-MOST_NOTED:])
+    conn.execute(NOTE, (session_db_id, what, now, kept))

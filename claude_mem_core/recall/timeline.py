@@ -62,11 +62,13 @@ class Timeline:
     more: bool = False
 
 
-def anchor_of(conn: apsw.Connection, text: str) -> Anchor:
+def anchor_of(
+    conn: apsw.Connection, text: str, project_ids: Sequence[int] | None = None
+) -> Anchor:
     """The anchor that `text` names: an id, `S12`, `P4`, or a date or time.
 
     Raises:
-        NotFound: there is no such record.
+        NotFound: there is no such record, or none in these projects.
         InvalidInput: it is neither an id nor a date.
     """
     try:
@@ -76,7 +78,7 @@ def anchor_of(conn: apsw.Connection, text: str) -> Anchor:
     if text.strip().isdigit() and len(text.strip()) > 11:
         return Anchor(dates.parse(text))
     found = load(conn, [key])
-    if not found:
+    if not found or (project_ids is not None and found[0].project_id not in project_ids):
         raise NotFound(f"Anchor {text.strip()[:40]} not found; `mem search` gives ids")
     return Anchor(found[0].created_ms, key, found[0].project_id)
 

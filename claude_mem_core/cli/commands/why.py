@@ -48,6 +48,15 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"  event {event['id']} {minute(event['at_ms'])} {event['kind']}{tool} ({session})"
     yield f"\ngiven {len(found['given'])} times:"
     for place in found["given"]:
-        what = "at the start of" if place["what"] == "session" else "before a file in"
-        session = for_prompt(place["session"] or str(place["session_db_id"]), 40)
-        yield f"  {minute(place['at_ms'])} {what} session {session}"
+        yield f"  {minute(place['at_ms'])} {for_prompt(occasion(place), 200)}"
+
+
+def occasion(place: dict[str, Any]) -> str:
+    """When a memory was given, in words."""
+    kind, _, name = place["what"].partition(":")
+    session = f"session {place['session'] or place['session_db_id']}"
+    if kind == "mcp":
+        return f"to an agent in {name}, which asked for it"
+    if kind == "file":
+        return f"before {name} was read in {session}"
+    return f"with a prompt of {session}" if kind == "prompt" else f"at the start of {session}"

@@ -196,7 +196,7 @@ async def _around(call: Call, given: str) -> object:
 
     def read(conn: apsw.Connection) -> object:
         ids = project_ids(conn, name)
-        anchor = timeline.anchor_of(conn, given)
+        anchor = timeline.anchor_of(conn, given, ids)
         found = timeline.timeline(conn, anchor, before, after, ids, host)
         if _as_index(call):
             return content(timeline.as_text(found), found=True)
