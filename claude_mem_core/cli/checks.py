@@ -225,6 +225,20 @@ def _plugins(paths: Paths) -> Iterator[Row]:
         yield Row("plugins", OK, f"{len(registry.plugins)} loaded")
 
 
+def _models(paths: Paths) -> Iterator[Row]:
+    """The chosen provider: complete, held, over its budget."""
+    from claude_mem_core.cli import model_text
+    from claude_mem_core.cli.commands.status import state
+
+    running = state(paths)
+    found = running["models"] if running["running"] else model_text.state(paths)
+    troubles = list(model_text.trouble(found))
+    for text, cure in troubles:
+        yield Row("models", WARN, text, cure)
+    if not troubles:
+        yield Row("models", OK, model_text.line(found).removeprefix("models").strip())
+
+
 def _hosts(paths: Paths) -> Iterator[Row]:
     from claude_mem_core.cli.install.hosts import registry_for, setup_for, targets
     from claude_mem_core.edge import hook_argv
@@ -245,5 +259,5 @@ def _hosts(paths: Paths) -> Iterator[Row]:
 
 
 CHECKS: tuple[Check, ...] = (
-    _program, _data_directory, _settings, _worker, _database, _hook, _plugins, _hosts,
+    _program, _data_directory, _settings, _worker, _database, _hook, _plugins, _models, _hosts,
 )  # fmt: skip

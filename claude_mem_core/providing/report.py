@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import attrs
@@ -16,6 +17,8 @@ from claude_mem_core.providing.holds import Hold
 from claude_mem_core.providing.ledger import Spent
 from claude_mem_core.settings.model import Settings
 from claude_mem_core.store import text as texts
+
+COMMAND = re.compile(r"[;:,]? (?:run: )?(mem .*)$")
 
 
 @attrs.frozen(kw_only=True)
@@ -83,15 +86,24 @@ def _broken(name: str, text: str, cure: str, fallback: str) -> Standing:
     )  # fmt: skip
 
 
+def _split(lacks: str, name: str) -> tuple[str, str]:
+    """What is missing, and the command that a provider names at the end."""
+    found = COMMAND.search(lacks)
+    said = lacks[: found.start()] if found else lacks
+    said = said.removeprefix(f"{name}: ").removeprefix(f"{name} ")
+    return said, found[1] if found else f"mem auth set {name}"
+
+
 async def _judged(
     base: Standing, candidate: Candidate, dispatcher: Dispatcher, now: int
 ) -> Standing:
     if candidate.lacks:
-        text = f"memory: {candidate.lacks}; rules make the memories meanwhile"
-        said, _, cure = candidate.lacks.partition("; run: ")
+        said, cure = _split(candidate.lacks, candidate.name)
+        told = f"memory: {candidate.name}: {said}; rules make the memories meanwhile"
         return attrs.evolve(
-            base, state="incomplete", serving=BUILTIN, text=said, cure=cure, notice=text
-        )
+            base, state="incomplete", serving=BUILTIN, text=said, cure=cure,
+            notice=f"{told}; run: {cure}",
+        )  # fmt: skip
     obstacle = await dispatcher.obstacle()
     hold = dispatcher.patience.holds.get(candidate.name)
     if isinstance(obstacle, budget.OverBudget):

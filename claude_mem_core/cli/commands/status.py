@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from claude_mem_core.cli.emit import emit, emit_json
+from claude_mem_core.cli.model_text import line
 from claude_mem_core.cli.worker_text import ago, duration, size
 from claude_mem_core.errors import MemError, UsageError
 from claude_mem_core.paths import Paths, data_dir
@@ -97,6 +98,8 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
     """The same for people."""
     yield from _worker(found) if found["running"] else _down(found)
     yield from _hosts(found)
+    if "models" in found:
+        yield line(found["models"])
     base = found["database"]
     wal = f" (+{size(base['wal'])} not yet merged)" if base["wal"] else ""
     yield f"database  {base['path']}, {size(base['size'])}{wal}, {base['state']}"
