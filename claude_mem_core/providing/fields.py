@@ -51,13 +51,18 @@ def refused(status: int | None, headers: Mapping[str, str] | None, body: Any) ->
     lower = {str(name).lower(): str(value) for name, value in (headers or {}).items()}
     named = _status_in(parsed)
     return Refused(
-        status=named if named and (status or 200) < 400 else status or named,
+        status=_real(status or 0) or named,
         words=raw.lower(),
         message=told(_message(parsed) or raw),
         raw=raw,
         headers=lower,
         request=_request(lower),
     )
+
+
+def _real(status: int) -> int:
+    """0 for a status that tells of success: the body says what happened then."""
+    return status if status >= 300 else 0
 
 
 def told(text: str, key: str = "") -> str:
