@@ -51,6 +51,7 @@ class Page:
         self._full: dict[str, list[str]] = {}
         self._days: set[str] = set()
         self._reasons: dict[str, str] = {}
+        self.why: dict[str, str] = {}  # reasons other than the time, by key
         self._summed = self._footed = False
 
     def fixed(self, line: str) -> None:
@@ -99,6 +100,12 @@ class Page:
             if self._line(row):
                 self._reasons[row.key] = "pinned"
 
+    def climbed(self, rows: Iterable[Row], reasons: Mapping[str, str]) -> None:
+        """Older rows that are there for another reason than their time; half of the room."""
+        self.why.update(reasons)
+        older = (row for row in rows if row.key in reasons and row.key not in self._rows)
+        self._lines_until(iter(older), self._room.bytes // 2)
+
     def index(
         self, rows: Sequence[Row], sessions: Sequence[SummaryRow], settings: Mapping[str, Any]
     ) -> None:
@@ -131,7 +138,8 @@ class Page:
             return False
         self._days.add(day)
         self._rows[row.key] = row
-        self._reasons[row.key] = f"number {len(self._rows)} of the newest in the project"
+        place = f"number {len(self._rows)} of the newest in the project"
+        self._reasons[row.key] = self.why.get(row.key, place)
         return True
 
     def _in_full(self, row: Row, settings: Mapping[str, Any]) -> None:

@@ -38,6 +38,11 @@ def day(at_ms: int) -> str:
     return local(at_ms).strftime("%Y-%m-%d")
 
 
+def day_number(at_ms: int) -> int:
+    """The day as a number; the next day's is one more."""
+    return local(at_ms).toordinal()
+
+
 def minute(at_ms: int) -> str:
     """`2026-10-05 16:30`."""
     return local(at_ms).strftime("%Y-%m-%d %H:%M")
