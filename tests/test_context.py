@@ -330,12 +330,14 @@ def test_blocks_of_plugins_come_after_as_they_fit(filled: Filled) -> None:
 
 def test_resume_gives_only_what_is_new(filled: Filled) -> None:
     filled.observe([{"title": "before", "created_ms": at(0)}])
-    session = filled.value("SELECT id FROM sdk_sessions")
+    filled.observe([{"title": "my own", "created_ms": at(0), "session": "mine"}])
+    session = filled.value("SELECT max(id) FROM sdk_sessions")
     resume = {"session_db_id": session, "source": StartSource.RESUME}
-    assert "before" in build(filled, request=resume).text
+    first = build(filled, request=resume).text
+    assert ("before" in first, "my own" in first) == (True, False)
     filled.execute("UPDATE sdk_sessions SET context_at_epoch = ?", at(10))
     filled.execute(
-        "INSERT INTO context_given VALUES (?, 'session', 1, 1, '[\"1\", \"S9\"]')", session
+        "INSERT INTO context_given VALUES (?, 'session', 1, 1, '[\"2\", \"S9\"]')", session
     )
     made = build(filled, request=resume)
     assert made.ids == ()
@@ -344,11 +346,13 @@ def test_resume_gives_only_what_is_new(filled: Filled) -> None:
         [
             {"title": "late in the queue", "created_ms": at(5)},
             {"title": "after", "created_ms": at(20)},
+            {"title": "my own again", "created_ms": at(20), "session": "mine"},
         ]
     )
     filled.summarize(request="asked after", created_ms=at(21))
+    filled.summarize(request="asked by myself", created_ms=at(22), session="mine")
     made = build(filled, request=resume)
-    assert made.ids == ("S1", "3", "2")
+    assert made.ids == ("S1", "4", "3")
     assert "before" not in made.text
     assert "Legend" not in made.text
     for source in (

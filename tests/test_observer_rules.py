@@ -8,8 +8,9 @@ from claude_mem_core.observer import mem_observers
 from claude_mem_core.observer.builtin import observe
 from claude_mem_core.observer.commands import Sort, job
 from claude_mem_core.observer.noise import telling
-from claude_mem_core.observer.outcomes import outcome
+from claude_mem_core.observer.outcomes import error_lines, outcome
 from claude_mem_core.observer.steps import Act, Step
+from claude_mem_core.observer.titles import trimmed
 from claude_mem_core.types import EventKind, Trust
 from tests.observer_kit import ROOT, Session, modified, text_of
 
@@ -175,6 +176,50 @@ def test_runners_are_understood(command: str, out: str, ok: bool, part: str) -> 
 
 
 # Noise ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sentence", "title"),
+    [
+        (
+            "The checkout page called `total(items, rate)` twice because the effect ran again now",
+            "The checkout page called total(items, rate) twice because the effect ran again",
+        ),
+        (
+            "The test failed since `datetime.utcnow()` is naive while `created_at` carries a zone, so",
+            "The test failed since datetime.utcnow() is naive while created_at carries a zone",
+        ),
+        (
+            "The value of `a: b; c` is written to `conf.yml` when the service is up again",
+            "The value of a: b; c is written to conf.yml",
+        ),
+        (
+            "The lock in src/app.py:14 is held too long by the second writer, so it fails",
+            "The lock in src/app.py:14 is held too long by the second writer",
+        ),
+    ],
+)
+def test_a_title_is_not_cut_inside_code(sentence: str, title: str) -> None:
+    assert trimmed(sentence) == title
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["AssertionError: expected 401 but got 200", "error: key {mark} was sent"],
+        ["the server gave 401", "sent with {mark}"],
+        ["E   KeyError: 'plan'", "E   the key was {mark}"],
+    ],
+)
+def test_a_redaction_mark_is_not_the_error_that_is_told(lines: list[str]) -> None:
+    mark = "<redacted type='anthropic'/>"
+    found = error_lines([line.format(mark=mark) for line in lines])
+    assert mark not in found[0]
+
+
+def test_an_error_with_a_mark_is_told_where_it_is_the_only_one() -> None:
+    line = "ValueError: <redacted type='anthropic'/> is no key of this account"
+    assert error_lines([line]) == [line]
 
 
 def test_lines_of_one_mould_are_noise_but_the_odd_one_is_not() -> None:

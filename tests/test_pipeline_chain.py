@@ -202,8 +202,10 @@ def test_a_resumed_session_gets_only_what_is_new(play):
         await host.edit(f"{host.cwd}/walnut.py", "a = 1", "a = 2")
         await host.stop("Walnuts done.")
         first = await host.context("s-1", "resume")
-        assert "alnut" in first
-        host.session = "s-1"
+        assert "alnut" not in first, "its own turn is before it"
+        assert "Nothing new was stored" in first
+        await host.context("s-2")
+        host.session = "s-2"
         await host.prompt("second thing about pistachios")
         await host.edit(f"{host.cwd}/pistachio.py", "b = 1", "b = 2")
         await host.stop("Pistachios done.")

@@ -13,6 +13,8 @@ from claude_mem_core.observer.steps import Step
 from claude_mem_core.observer.text import squash, unique
 
 LONGEST = 600
+# Where a credential stood. Such a line tells no more of what went wrong.
+MARK = "<redacted type="
 MOST_ERRORS = 3
 
 EXIT_LINE = re.compile(
@@ -175,7 +177,7 @@ def error_lines(lines: Sequence[str]) -> list[str]:
         line = line[:LONGEST]
         rank = next((r for r, p in enumerate(ERRORS) if p.search(line)), None)
         if rank is not None and not EMPTY_ERRORS.match(line) and not COUNTS.search(line):
-            ranked.append((rank, at, line))
+            ranked.append((rank + len(ERRORS) * (MARK in line), at, line))
     best = sorted(ranked)[: MOST_ERRORS * 3]
     cleaned = unique(_clean_error(line) for _, _, line in best)
     return _no_parts([e for e in cleaned if len(e) > 3])[:MOST_ERRORS] or _last(lines)
@@ -186,7 +188,8 @@ def _last(lines: Sequence[str]) -> list[str]:
     useful = [
         tidy(line) for line in lines if not EMPTY_ERRORS.match(line) and not COUNTS.search(line)
     ] or ["; ".join(tidy(line) for line in lines[-3:])]
-    return [line for line in useful[-1:] if re.search(r"\w{3}", line)]
+    plain = [line for line in useful if MARK not in line] or useful
+    return [line for line in plain[-1:] if re.search(r"\w{3}", line)]
 
 
 WRAPPED = re.compile(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from claude_mem_core.observer.speech import is_routine, sentences
-from claude_mem_core.observer.text import clip_words, names, squash, words
+from claude_mem_core.observer.text import ELLIPSIS, clip_words, names, squash, words
 
 WORDS = 12
 CHARS = 110
@@ -31,12 +31,14 @@ FIRST_PERSON = re.compile(
 )
 # Words that nothing ends with.
 DANGLING = re.compile(
-    r"(?:\s+(?:a|an|the|of|in|on|at|to|and|or|by|for|with|from|is|are|was|as|that|which|its|into|not|but|than|both|one"
+    r"(?:\s+(?:a|an|the|of|in|on|at|to|and|or|by|for|with|from|is|are|was|as|that|which|its|into|not|but|than|both|one|because|when|while|until|if"
     r"|der|die|das|den|dem|ein|eine|einen|und|oder|von|im|in|am|auf|zu|mit|für|ist|war|als|bei|nach"
     r"|o|os|as|um|uma|de|do|da|dos|das|em|no|na|e|ou|por|para|com|que|é))+$",
     re.IGNORECASE,
 )
-CLAUSE = re.compile(r"[;:,(–—]|\s-\s|、|，|；")
+# Where a clause may end; `a:14`, `f(x)` and `1,5` are one word.
+CLAUSE = re.compile(r"[;:,](?=\s|$)|(?<![A-Za-z0-9_])\(|[–—]|\s-\s|、|，|；")
+CODE = re.compile(r"`([^`]+)`")
 
 
 def title(
@@ -64,13 +66,14 @@ def title(
 
 def trimmed(text: str) -> str:
     """A sentence as a title: no lead-in, no first person, at most 12 words."""
+    code = [squash(span) for span in CODE.findall(text)]
     text = squash(text.replace("**", "").replace("`", ""))
     led = LEAD.sub("", text)
     text = led if len(led) >= SHORT else text
     bare = FIRST_PERSON.sub("", text)
     text = bare[:1].upper() + bare[1:] if bare != text else text
     text = TOOLS.sub(lambda m: f"The {m.group().rstrip(':').casefold()}", text)
-    return _capital(DANGLING.sub("", _shortened(text)).rstrip(" .。;:,、"))
+    return _capital(DANGLING.sub("", _shortened(text, code)).rstrip(" .。;:,、"))
 
 
 def _capital(text: str) -> str:
@@ -79,17 +82,38 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
-def _shortened(text: str) -> str:
-    """Cut at a clause where that leaves enough, else at the twelfth word."""
+def _shortened(text: str, code: Sequence[str] = ()) -> str:
+    """Cut at a clause where that leaves enough, else at the twelfth word.
+
+    What stood in backticks (`code`) is not cut where there is enough before it.
+    """
     if len(text.split()) <= WORDS and len(text) <= CHARS:
         return text
     cut = clip_words(text, WORDS, CHARS)
-    ends = [m.start() for m in CLAUSE.finditer(cut) if len(cut[: m.start()].split()) >= 5]
-    wide = [
-        m.start() for m in CLAUSE.finditer(cut) if m.start() >= 18 and not cut[:18].count(" ")
-    ]
+    whole = list(_places(text, code))
+    for start, end in whole:
+        if start < len(cut.rstrip(ELLIPSIS)) < end and _is_enough(cut[:start]):
+            cut = cut[:start].rstrip()
+    clauses = [m.start() for m in CLAUSE.finditer(cut)]
+    free = [at for at in clauses if not any(start <= at < end for start, end in whole)]
+    ends = [at for at in free if _is_enough(cut[:at])]
+    wide = [at for at in free if at >= 18 and not cut[:18].count(" ")]
     at = (ends or wide or [0])[-1]
     return cut[:at] if at else cut
+
+
+def _is_enough(head: str) -> bool:
+    return len(head.split()) >= 5
+
+
+def _places(text: str, code: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where in a text each piece of code stands, in order."""
+    at = 0
+    for span in code:
+        found = text.find(span, at) if span else -1
+        if found >= 0:
+            at = found + len(span)
+            yield found, at
 
 
 def from_text(text: str, most: int = 4) -> list[str]:

@@ -86,14 +86,16 @@ def session_context(
 ) -> ContextText:
     """The context of a session that starts.
 
-    On resume only what was stored since this session last got context, and at least one
-    line; else all that fits: the newest observations, summaries between them, the newest
+    On resume only what others stored since this session last got context, and at least one
+    line: its own turns are before it anyway. Else all that fits: the newest observations, summaries between them, the newest
     observations in full.
     """
     what = context_rows.wanted(settings, request.project_ids, request.host)
     if request.source is StartSource.RESUME and request.session_db_id:
         since_ms, after_id = context_rows.given(conn, request.session_db_id)
-        what = attrs.evolve(what, since_ms=since_ms, after_id=after_id)
+        what = attrs.evolve(
+            what, since_ms=since_ms, after_id=after_id, not_session=request.session_db_id
+        )
     limit, alpha = (settings[f"CLAUDE_MEM_{key}"] for key in _RANKED)
     ranked = alpha > 0 and what.since_ms is None
     pool, omitted = context_rows.observations(

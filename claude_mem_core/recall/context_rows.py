@@ -76,6 +76,7 @@ _PINNED = """
 _BY_HOST = "AND platform_source = :host"
 _BY_TYPE = "AND type = :type"
 _BY_AGENT = "AND agent_id IS NULL"
+_BY_OTHERS = "AND session_db_id IS NOT :own"
 _BY_TIME = "AND created_at_epoch > :since"
 
 
@@ -132,6 +133,7 @@ class Wanted:
         hosts: empty for all of them.
         types, concepts: empty for all of them.
         since_ms: rows made after this; `after_id` admits later ones with an older time.
+        not_session: none of this session, which has its own turns before it; 0 for all.
     """
 
     project_ids: tuple[int, ...]
@@ -141,6 +143,7 @@ class Wanted:
     main_agent_only: bool = True
     since_ms: int | None = None
     after_id: int = 0
+    not_session: int = 0
 
 
 def wanted(settings: Mapping[str, Any], project_ids: tuple[int, ...], host: str) -> Wanted:
@@ -204,10 +207,11 @@ def _queries(what: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
                 (_BY_HOST, host is not None),
                 (_BY_TYPE, type_ is not None),
                 (_BY_AGENT, what.main_agent_only),
+                (_BY_OTHERS, what.not_session),
             )
             if on
         )
-        values = {"project": project, "host": host, "type": type_}
+        values = {"project": project, "host": host, "type": type_, "own": what.not_session}
         if what.since_ms is None:
             yield _OBSERVATIONS.format(columns=_COLUMNS, limits=limits), values
             continue
@@ -232,9 +236,11 @@ def summaries(conn: apsw.Connection, what: Wanted, limit: int) -> list[SummaryRo
     """The newest summaries, newest first."""
     found: list[SummaryRow] = []
     since = "" if what.since_ms is None else _BY_TIME
+    since += f" {_BY_OTHERS}" if what.not_session else ""
     for project, host in product(what.project_ids, what.hosts or (None,)):
         limits = f"{'' if host is None else _BY_HOST} {since}"
         values = {"project": project, "host": host, "since": what.since_ms, "most": limit}
+        values["own"] = what.not_session
         found += map(_summary, conn.execute(_SUMMARIES.format(limits=limits), values))
     found.sort(key=lambda row: (-row.created_ms, -row.id))
     return [row for row in found if not _foreign_orders(row)][:limit]
