@@ -23,9 +23,9 @@ DEPTH = 6
 def shown(text: str, limit: int) -> str:
     """A text for the request: bounded, printable, and no part of our own form."""
     text = ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    text = CONTROL.sub("", ENCODED.sub(_omitted, text))
+    text = OURS.sub("&lt;", CONTROL.sub("", text))
     text = BLANKS.sub(lambda found: "\n\n" if "\n" in found[0] else "", text).strip()
-    return cut(OURS.sub("&lt;", text), limit)
+    return cut(ENCODED.sub(_omitted, text), limit)
 
 
 def cut(text: str, limit: int) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Sequence
 
 import attrs
 
+from claude_mem_core.modelled.fields import CONTROL
+
 LONGEST = 400_000
 OBSERVATION_FIELDS = (
     "type", "title", "subtitle", "facts", "narrative", "concepts", "files_read",
@@ -90,7 +92,7 @@ def read(text: str, *, summary_due: bool = False) -> Answer:
     Args:
         summary_due: a summary was asked for; another one is no answer to an observation.
     """
-    text = THINKING.sub("", text[:LONGEST])
+    text = CONTROL.sub("", THINKING.sub("", text[:LONGEST]))
     if fenced := FENCE.match(text):
         text = fenced[2]
     if not text.strip():

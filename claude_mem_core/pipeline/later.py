@@ -84,10 +84,18 @@ class Later:
 
     async def _turns(self, provider: str, works: Sequence[queue.Work]) -> None:
         for at, work in enumerate(works):
-            if not await self._one(provider, work):
+            outcome = await call_async("observing", self._one, provider, work)
+            if outcome.error is not None:
+                await self._failed(work, outcome)
+            if outcome.error is not None or not outcome.value:
                 for left in works[at + 1 :]:
                     await self._defer(left, None)
                 return
+
+    async def _failed(self, work: queue.Work, outcome: Outcome) -> None:
+        text = f"{type(outcome.error).__name__}: {outcome.error}"[:500]
+        log.error("a turn could not be kept: %s", text)
+        await self._store.awrite(lambda conn: queue.fail(conn, work, text, now_ms()))
 
     async def _one(self, provider: str, work: queue.Work) -> bool:
         """Observe one turn; False when nobody can be asked any more."""

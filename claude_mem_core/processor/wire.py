@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 
+from claude_mem_core.convert import safe_text
 from claude_mem_core.errors import Failure, InvalidInput, ProviderError
 from claude_mem_core.types import Message, Reply, Usage, Window
 
@@ -124,5 +125,6 @@ def reply_in(said: Said) -> Reply:
             url=said.get("url", ""),
         )
     fields = dict(said["reply"])
+    fields["text"] = safe_text(fields["text"])  # it goes into the store and into requests
     windows = tuple(Window(**window) for window in fields.pop("windows", ()))
     return Reply(**{**fields, "usage": Usage(**fields["usage"]), "windows": windows})
