@@ -16,9 +16,10 @@ from claude_mem_core.editing.files import read_config
 from claude_mem_core.editing.hookgroups import Group, HookGroups
 from claude_mem_core.editing.jsonedit import Json
 from claude_mem_core.editing.restore import restored
+from claude_mem_core.editing.servers import JsonServers
 from claude_mem_core.editing.text import decode, encode
 from claude_mem_core.errors import HostConfigError
-from claude_mem_core.types import FileChange, HostSetup, HostStatus
+from claude_mem_core.types import FileChange, HostSetup, HostStatus, McpStatus
 
 
 def opened(content: bytes | None, name: str) -> Json:
@@ -69,6 +70,15 @@ class JsonHooksInstaller:
             HostConfigError: another scope than the user's was asked for.
         """
         raise NotImplementedError
+
+    def servers_of(self, setup: HostSetup) -> JsonServers | None:
+        """Where the host keeps its MCP servers; None when not in JSON of ours to write."""
+        return None
+
+    def server(self, setup: HostSetup) -> dict[str, Any]:
+        """Our MCP server as the host reads it."""
+        program, *args = setup.mcp
+        return {"command": program, "args": [*args, self.host]}
 
     def problems(self, setup: HostSetup, doc: Json, ours: Mapping[str, Group]) -> Iterator[str]:
         """What would keep our hooks from working, as far as the host's files say it."""
@@ -129,7 +139,10 @@ class JsonHooksInstaller:
         """
         file = self.file_of(setup)
         before = read_config(file)
-        return changed(file, before, self._with(before, file, self.groups(setup)))
+        servers = self._beside(setup)
+        entry = self.server(setup) if setup.mcp and servers is not None else None
+        after = self._with(before, file, self.groups(setup), servers, entry)
+        return changed(file, before, after)
 
     def uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
         """The file as it was, or without our part where others wrote meanwhile.
@@ -142,24 +155,66 @@ class JsonHooksInstaller:
         if now is None:
             return []
         groups = self.edit.found(opened(now, file))
-        if not groups:
-            return changed(file, now, self._without(now, file, now))
+        servers = self._beside(setup)
+        entry = servers.entry(now) if servers is not None else None
+        if not groups and entry is None:
+            return changed(file, now, self._without(now, file, now, None))
 
         def again(content: bytes | None) -> bytes:
-            return self._with(content, file, groups)
+            return self._with(content, file, groups, servers, entry)
 
-        before = restored(setup.data_dir, file, now, again, lambda old: self._holds(old, file))
+        def ours(content: bytes) -> bool:
+            known = servers is not None and servers.entry(content) is not None
+            return known or self._holds(content, file)
+
+        before = restored(setup.data_dir, file, now, again, ours)
         if before.proven:
             return changed(file, now, before.content)
-        left = self._without(now, file, before.content)
+        left = self._without(now, file, before.content, servers)
         return changed(file, now, None if before.made and left.strip() == b"{}" else left)
 
-    def _with(self, content: bytes | None, file: str, groups: Mapping[str, Group]) -> bytes:
-        doc = opened(content, file)
-        self.edit.put(doc, groups)
-        return encode(doc.text, file)
+    def mcp_status(self, setup: HostSetup) -> McpStatus:
+        """Whether our server stands in the host's configuration."""
+        servers = self.servers_of(setup)
+        return McpStatus(registered=False) if servers is None else servers.status()
 
-    def _without(self, content: bytes, file: str, before: bytes | None) -> bytes:
+    def mcp_install(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The configuration with our server.
+
+        Raises:
+            HostConfigError: the file can't be edited; it is left as it is.
+        """
+        servers = self.servers_of(setup)
+        return () if servers is None else servers.install(self.server(setup))
+
+    def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The configuration without it. Raises as `mcp_install` does."""
+        servers = self.servers_of(setup)
+        return () if servers is None else servers.uninstall(setup)
+
+    def _beside(self, setup: HostSetup) -> JsonServers | None:
+        """The servers, when they stand in the same file as the hooks."""
+        servers = self.servers_of(setup)
+        return servers if servers is not None and servers.path == self.file_of(setup) else None
+
+    def _with(
+        self,
+        content: bytes | None,
+        file: str,
+        groups: Mapping[str, Group],
+        servers: JsonServers | None,
+        entry: Mapping[str, Any] | None,
+    ) -> bytes:
+        doc = opened(content, file)
+        if groups:
+            self.edit.put(doc, groups)
+        made = encode(doc.text, file)
+        return made if servers is None or entry is None else servers.put(made, entry)
+
+    def _without(
+        self, content: bytes, file: str, before: bytes | None, servers: JsonServers | None
+    ) -> bytes:
+        content = content if servers is None else servers.take(content, before)
         doc = opened(content, file)
         self.edit.take(doc, readable(before, file))
         return encode(doc.text, file)

@@ -44,10 +44,11 @@ WIRES = (ANTHROPIC, CHAT, RESPONSES, GEMINI, GEMINI_STREAM)
 
 @attrs.frozen
 class Call:
-    """One tool call of the model."""
+    """One tool call of the model; `namespace` where the host keeps tools in groups."""
 
     name: str
     args: dict[str, Any] = attrs.field(factory=dict)
+    namespace: str = ""
 
 
 @attrs.frozen(kw_only=True)

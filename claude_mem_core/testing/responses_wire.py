@@ -33,6 +33,7 @@ def _response(turn: Turn, body: Json) -> Json:
     output: list[Json] = [_message(turn.text)] if turn.text else []
     for call in turn.calls:
         item = {"type": "function_call", "id": new_id("fc_"), "call_id": new_id("call_")}
+        item |= {"namespace": call.namespace} if call.namespace else {}
         output.append({**item, "name": call.name, "arguments": json.dumps(call.args)})
     return {
         "id": new_id("resp_"),

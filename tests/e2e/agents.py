@@ -7,7 +7,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import attrs
 
 from claude_mem_core.paths import Paths
 from claude_mem_core.testing.fake_models import FakeModels
-from tests.e2e.terminal import Terminal
+from tests.e2e.terminal import LONG, Terminal
 from tools import hosts
 
 SECONDS = 120  # for one run of an agent; 4 are usual
@@ -147,6 +148,25 @@ class Agent:
     def command(self, prompt: str, *args: str) -> Sequence[str]:
         raise NotImplementedError
 
+    def approve(self, said: str) -> None:
+        """Give what the program asks of its user before it runs hooks.
+
+        `said` is what `mem install` printed.
+        """
+
+    def is_setting(self, path: Path) -> bool:
+        """Whether a file in the home is one of the program's settings."""
+        return path == self.config
+
+    def ours(self, files: Mapping[str, bytes]) -> list[str]:
+        """The lines of its settings that name us."""
+        lines = (line for content in files.values() for line in content.split(b"\n"))
+        return [line.decode() for line in lines if b"claude-mem" in line]
+
+    def same(self, path: str, before: bytes, now: bytes | None) -> bool:
+        """Whether a file is as it was, but for what the program itself wrote meanwhile."""
+        return before == now
+
     def run(self, prompt: str, *args: str) -> Ran:
         """Run the program once, without a terminal; it must end well."""
         done = subprocess.run(
@@ -238,3 +258,77 @@ max_context_size = 100000
 
     def command(self, prompt: str, *args: str) -> Sequence[str]:
         return (self.program, "-p", prompt, *args)
+
+
+class Codex(Agent):
+    """Codex CLI, as `codex exec`."""
+
+    host = "codex"
+
+    @property
+    def config(self) -> Path:
+        return self.place.home / ".codex" / "hooks.json"
+
+    @property
+    def settings(self) -> Path:
+        return self.place.home / ".codex" / "config.toml"
+
+    def configure(self) -> None:
+        self.settings.parent.mkdir(parents=True)
+        self.settings.write_text(
+            f"""# my own words
+model = "fake-model"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[model_providers.fake] # kept
+name = "fake"
+base_url = "{self.models.url}/v1"
+wire_api = "responses"
+env_key = "FAKE_API_KEY"
+
+[analytics]
+enabled = false
+
+[projects."{self.place.project}"]
+trust_level = "trusted"
+"""
+        )
+        self.config.write_text('{\n    "hooks": {\n        "Stop": []\n    }\n}\n')
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {**super().env, "FAKE_API_KEY": "dummy-key"}
+
+    def approve(self, said: str) -> None:
+        """Trust the hooks as its user does: in its terminal, when it asks."""
+        assert "8 of our 8 hooks are not trusted yet" in said
+        assert "run `codex`" in said
+        with Terminal([self.program], self.env, self.place.project) as terminal:
+            # Words apart: it places each by itself.
+            asked = terminal.wait(lambda: b"trusting" in terminal.shown, LONG)
+            assert asked, terminal.shown[-2000:]
+            terminal.press("\r", lambda: b" trust all" in terminal.shown)
+            terminal.press("t", lambda: b"trusted_hash" in self.settings.read_bytes())
+        found = json.loads(self.place.mem("install", "--ide", "codex", "--json"))
+        states = [(row["state"], row["notes"]) for row in found["hosts"]]
+        assert states == [("unchanged", [])], "all of ours is trusted"
+
+    def is_setting(self, path: Path) -> bool:
+        return path in {self.config, self.settings}
+
+    def same(self, path: str, before: bytes, now: bytes | None) -> bool:
+        """It notes in its config which of its own news it has shown."""
+        if not path.endswith("config.toml") or now is None:
+            return before == now
+        old, new = tomllib.loads(before.decode()), tomllib.loads(now.decode())
+        return (
+            now.startswith(before.rstrip())
+            and {**new, **old} == new
+            and not (new.keys() - old.keys() - {"tui"})
+        )
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        return (self.program, "exec", "--skip-git-repo-check", *args, prompt)

@@ -67,6 +67,15 @@ class Terminal:
                 return
         raise AssertionError(f"nothing came of {text!r}: {self.shown[-2000:]!r}")
 
+    def press(self, key: str, until: Callable[[], bool]) -> None:
+        """Press a key; press it again while nothing comes of it."""
+        end = time.monotonic() + LONG
+        while time.monotonic() < end:
+            os.write(self._handle, key.encode())
+            if self.wait(until, TRY):
+                return
+        raise AssertionError(f"nothing came of {key!r}: {self.shown[-2000:]!r}")
+
     def __enter__(self) -> Self:
         return self
 

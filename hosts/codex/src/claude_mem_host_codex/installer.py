@@ -13,10 +13,13 @@ from claude_mem_core.editing import (
     only_user,
     opened,
     read_config,
+    restored,
 )
 from claude_mem_core.editing.hookgroups import Group
-from claude_mem_core.types import FileChange, HostSetup
-from claude_mem_host_codex import trust
+from claude_mem_core.editing.servers import is_ours
+from claude_mem_core.errors import HostConfigError
+from claude_mem_core.types import FileChange, HostSetup, McpStatus
+from claude_mem_host_codex import mcp, trust
 
 UNTRUSTED = (
     "{} of our {} hooks are not trusted yet, and Codex runs none that is not: run `codex`"
@@ -68,14 +71,71 @@ class CodexInstaller(JsonHooksInstaller):
             yield UNTRUSTED.format(len(missing), len(expected))
 
     def uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
-        """The file as it was, and Codex's notes on our hooks out of its config.
+        """The files as they were, without Codex's notes on the trust of our hooks.
 
         Raises:
             HostConfigError: a file can't be edited; it is left as it is.
         """
-        file, config = self.file_of(setup), self.config_of(setup)
+        return [*super().uninstall(setup), *self._config_without(setup, self._noted(setup))]
+
+    def _noted(self, setup: HostSetup) -> Mapping[str, str]:
+        """The keys under which Codex notes the trust of our hooks."""
+        file = self.file_of(setup)
         now = read_config(file)
-        ours = trust.wanted(opened(now, file), self.edit) if now is not None else {}
-        content = read_config(config) if ours else None
-        left = trust.forgotten(content, config, ours)
-        return [*super().uninstall(setup), *changed(config, content, left)]
+        return {} if now is None else trust.wanted(opened(now, file), self.edit)
+
+    def _config_without(
+        self, setup: HostSetup, keys: Mapping[str, str]
+    ) -> Sequence[FileChange]:
+        config = self.config_of(setup)
+        now = read_config(config)
+        if now is None:
+            return []
+        bare = trust.forgotten(now, config, keys)
+        argv = _argv(bare, config)
+
+        def again(content: bytes | None) -> bytes | None:
+            return mcp.put(content, config, argv) if argv else None
+
+        def ours(content: bytes) -> bool:
+            return mcp.registered(content, config)
+
+        before = restored(setup.data_dir, config, bare, again, ours)
+        if before.proven:
+            return changed(config, now, before.content)
+        left = mcp.take(bare, config)
+        return changed(config, now, None if before.made and not left.strip() else left)
+
+    # Our MCP server ----------------------------------------------------------
+
+    def mcp_status(self, setup: HostSetup) -> McpStatus:
+        """Whether our server stands in the config."""
+        config = self.config_of(setup)
+        try:
+            there = mcp.registered(read_config(config), config)
+        except HostConfigError as error:
+            return McpStatus(registered=False, config=config, problems=(str(error),))
+        return McpStatus(registered=there, config=config)
+
+    def mcp_install(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The config with our server.
+
+        Raises:
+            HostConfigError: the file can't be edited; it is left as it is.
+        """
+        only_user(setup, self.title)
+        config = self.config_of(setup)
+        before = read_config(config)
+        return changed(config, before, mcp.put(before, config, [*setup.mcp, self.host]))
+
+    def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
+        """The config without it. Raises as `mcp_install` does."""
+        return self._config_without(setup, {})
+
+
+def _argv(content: bytes, config: str) -> list[str]:
+    """The words that start our server, as they stand in the config."""
+    for table in mcp.servers(content, config).values():
+        if is_ours(table):
+            return [str(table.get("command", "")), *map(str, table.get("args", ()))]
+    return []

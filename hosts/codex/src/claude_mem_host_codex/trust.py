@@ -89,13 +89,13 @@ def untrusted(expected: Mapping[str, str], noted: Mapping[str, Any]) -> list[str
     ]
 
 
-def forgotten(config: bytes | None, name: str, keys: Mapping[str, str]) -> bytes | None:
+def forgotten(config: bytes, name: str, keys: Mapping[str, str]) -> bytes:
     """The config without what Codex noted of these hooks; tomlkit keeps the rest.
 
     Raises:
         HostConfigError: its config is no TOML.
     """
-    if not config or not set(keys) & set(states(config, name)):
+    if not set(keys) & set(states(config, name)):
         return config
     import tomlkit
 
