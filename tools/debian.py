@@ -15,6 +15,7 @@ import sys
 
 # command -> package
 NEEDED = {
+    "chromium": "chromium",  # the viewer in a real browser
     "git": "git",  # identity of projects, hostile repositories
     "node": "nodejs",  # the real agent programs
     "npm": "npm",

@@ -27,6 +27,7 @@ STATES = {
 TABLES = {DocKind.OBSERVATION: "observations", DocKind.SUMMARY: "session_summaries"}
 KINDS = (DocKind.OBSERVATION, DocKind.SUMMARY)
 MOST_PARTS = 200  # walks that are merged; more filters than that are tested row by row
+LATEST_MS = 253_402_300_800_000  # where the calendar ends
 QUARTER_MS = 900_000  # every offset from UTC is a multiple of it
 
 
@@ -85,10 +86,10 @@ def page(
     return found[:limit], len(found) > limit
 
 
-def by_day(conn: apsw.Connection, shown: Shown) -> list[tuple[int, int]]:
+def by_day(conn: apsw.Connection, shown: Shown) -> list[tuple[int, int, int]]:
     """How many there are on each day of this machine's calendar, newest first.
 
-    Each as (start of the day in milliseconds, count).
+    Each as (start of the day, start of the next, count); times in milliseconds.
     """
     quarters: dict[int, int] = {}
     for kind in shown.kinds():
@@ -97,11 +98,11 @@ def by_day(conn: apsw.Connection, shown: Shown) -> list[tuple[int, int]]:
           {where} GROUP BY 1"""
         for quarter, count in fetch.rows(conn, sql, *values):
             quarters[quarter] = quarters.get(quarter, 0) + count
-    days: dict[int, int] = {}
+    days: dict[tuple[int, int], int] = {}
     for quarter, count in quarters.items():
-        start = _day_start(quarter * QUARTER_MS)
-        days[start] = days.get(start, 0) + count
-    return sorted(days.items(), reverse=True)
+        bounds = _day_of(quarter * QUARTER_MS)
+        days[bounds] = days.get(bounds, 0) + count
+    return [(*bounds, count) for bounds, count in sorted(days.items(), reverse=True)]
 
 
 def values_of(conn: apsw.Connection, shown: Shown) -> dict[str, dict[str, int]]:
@@ -130,13 +131,15 @@ def _add(into: dict[str, int], counts: list[tuple[str, int]]) -> None:
         into[name] = into.get(name, 0) + count
 
 
-def _day_start(at_ms: int) -> int:
-    """The midnight before a time, in this machine's calendar."""
+def _day_of(at_ms: int) -> tuple[int, int]:
+    """The midnights around a time, in this machine's calendar."""
     try:
-        parts = time.localtime(at_ms / 1000)
+        year, month, day, *_ = time.localtime(at_ms / 1000)
+        ends = (time.mktime((year, month, day + more, 0, 0, 0, 0, 0, -1)) for more in (0, 1))
+        start, end = (int(moment) * 1000 for moment in ends)
     except (OverflowError, ValueError, OSError):
-        return 0
-    return int(time.mktime((*parts[:3], 0, 0, 0, 0, 0, -1))) * 1000
+        return 0, LATEST_MS
+    return start, end
 
 
 # Statements ---------------------------------------------------------------------------------

@@ -32,3 +32,10 @@ CREATE INDEX idx_observations_gone ON observations(created_at_epoch DESC, id DES
   WHERE superseded_by IS NOT NULL;
 CREATE INDEX idx_session_summaries_gone ON session_summaries(created_at_epoch DESC, id DESC)
   WHERE superseded_by IS NOT NULL;
+
+-- Which result of a session a person has looked at: its newest summary at that time.
+CREATE TABLE work_checks (
+  session_db_id INTEGER PRIMARY KEY REFERENCES sdk_sessions(id) ON DELETE CASCADE,
+  summary_id INTEGER NOT NULL,
+  at_ms INTEGER NOT NULL
+);

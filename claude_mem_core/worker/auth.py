@@ -26,8 +26,12 @@ OPEN_BODY = 64 * 1024  # of somebody who has not proved himself
 PROOF_S = 60
 
 HEALTH = {"/health", "/api/health"}
-PAGES = {"/", "/viewer", "/tv", "/tv.html", "/favicon.ico"}
-OPEN = HEALTH | PAGES | {"/prove", "/api/session"}
+# The addresses of the viewer: one static page that holds nothing of anybody.
+_PAGE = re.compile(
+    r"/(?:viewer|tv|tv\.html|favicon\.ico|queue|usage|status|settings"
+    r"|(?:memories|sessions|work)(?:/[SPs]?[0-9]{1,18})?)?"
+)
+OPEN = HEALTH | {"/prove", "/api/session"}
 _TOKEN = re.compile(r"[0-9a-f]{64}")
 _NONCE = re.compile(r"[A-Za-z0-9_-]{16,128}")
 _PROOF = re.compile(r"Mem r=(\d{10,16}-[A-Za-z0-9_-]{16,64}), b=([0-9a-f]{64}), m=([0-9a-f]{64})")
@@ -51,9 +55,15 @@ def install_token(paths: Paths) -> str:
     return text
 
 
-def is_open(path: str) -> bool:
+def is_open(method: str, path: str) -> bool:
     """Whether a path answers without proof: static pages, health, the first proofs."""
-    return path in OPEN or path.startswith("/assets/")
+    static = path.startswith("/assets/") or is_page(path)
+    return path in OPEN or (static and method in {"GET", "HEAD"})
+
+
+def is_page(path: str) -> bool:
+    """Whether a path is an address of the page itself."""
+    return _PAGE.fullmatch(path) is not None
 
 
 def all_of(headers: Headers, name: bytes) -> list[bytes]:
@@ -74,7 +84,7 @@ def admit(scope: Scope, state: WorkerState) -> Right:
     host = _check_address(scope, state)
     _check_page(scope, headers, host)
     right = _right(scope, headers, state)
-    if right is Right.NONE and not is_open(scope["path"]):
+    if right is Right.NONE and not is_open(scope["method"], scope["path"]):
         raise Refused(401, "this needs the token in the data directory, or `mem open`")
     _check_body(headers, body_limit(local=False, right=right))
     return right
@@ -118,7 +128,7 @@ def _opens(scope: Scope) -> bool:
     headers: Headers = scope["headers"]
     navigates = all_of(headers, b"sec-fetch-mode") == [b"navigate"]
     on_top = all_of(headers, b"sec-fetch-dest") == [b"document"]
-    return scope["method"] == "GET" and navigates and on_top and scope["path"] in PAGES
+    return scope["method"] == "GET" and navigates and on_top and is_page(scope["path"])
 
 
 def _check_body(headers: Headers, most: int) -> None:

@@ -15,7 +15,7 @@ Headers = list[tuple[bytes, bytes]]
 CSP = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     b"img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    b"require-trusted-types-for 'script'"
+    b"require-trusted-types-for 'script'; trusted-types 'none'"
 )
 SECURITY: Headers = [
     (b"content-security-policy", CSP),

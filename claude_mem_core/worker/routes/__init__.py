@@ -25,6 +25,7 @@ MODULES = (
     "queue",
     "letters",
     "wellness",
+    "work",
     "logs",
     "admin",
     "projects",

@@ -154,7 +154,7 @@ async def outline(call: Call) -> dict[str, Any]:
 
     def read(conn: apsw.Connection) -> dict[str, Any]:
         days = browse.by_day(conn, shown_of(conn, call))
-        return {"days": days, "total": sum(count for _, count in days)}
+        return {"days": days, "total": sum(day[2] for day in days)}
 
     return await call.services.store.aread(read)
 
@@ -179,7 +179,7 @@ async def start(call: Call) -> dict[str, Any]:
         return {
             "version": call.worker.version,
             "days": days,
-            "total": sum(count for _, count in days),
+            "total": sum(day[2] for day in days),
             "page": listed(conn, keys, more=more),
             "prompts": pages.count(conn, DocKind.PROMPT, None),
         }
