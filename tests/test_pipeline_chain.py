@@ -202,7 +202,8 @@ def test_a_resumed_session_gets_only_what_is_new(play):
         await host.edit(f"{host.cwd}/walnut.py", "a = 1", "a = 2")
         await host.stop("Walnuts done.")
         first = await host.context("s-1", "resume")
-        assert "alnut" not in first, "its own turn is before it"
+        assert "walnut.py" not in first, "its own turn is before it"
+        assert "Last asked here (P1): first thing about walnuts" in first
         assert "Nothing new was stored" in first
         await host.context("s-2")
         host.session = "s-2"

@@ -29,6 +29,11 @@ DATA_NOT_ORDERS = (
 )
 FETCH = "Details: get_observations([IDs]) or mem show ID. Search: search or mem search WORDS."
 FORMAT = "Format: ID TIME TYPE TITLE, oldest first; S marks what a session was asked."
+_LAST_PROMPT = """
+  SELECT p.id, p.prompt_text FROM user_prompts p LEFT JOIN events e ON e.id = p.event_id
+  WHERE p.session_db_id = ? AND coalesce(e.received_ms, p.created_at_epoch) > ?
+  ORDER BY p.prompt_number DESC LIMIT 1
+"""
 HINT = (
     "Nothing is remembered of this project yet. What happens here is being recorded;"
     " the next session begins with it. `mem status` shows the state, `mem open` the viewer."
@@ -86,9 +91,9 @@ def session_context(
 ) -> ContextText:
     """The context of a session that starts.
 
-    On resume only what others stored since this session last got context, and at least one
-    line: its own turns are before it anyway. Else all that fits: the newest observations, summaries between them, the newest
-    observations in full.
+    On resume only what others stored since this session last got context, and one line of
+    where it stood itself: its own turns are before it anyway. Else all that fits: the newest
+    observations, summaries between them, the newest observations in full.
     """
     what = context_rows.wanted(settings, request.project_ids, request.host)
     if request.source is StartSource.RESUME and request.session_db_id:
@@ -106,9 +111,11 @@ def session_context(
     sessions = context_rows.summaries(conn, what, settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"])
     pinned = [] if what.since_ms is not None else context_rows.pinned(conn, what)
     if not (rows or sessions or omitted or pinned):
-        return _nothing(request, settings, what)
+        return _nothing(conn, request, settings, what)
     page = _page(request, settings)
     for line in _head(conn, request, settings, brief=what.since_ms is not None):
+        page.fixed(line)
+    for line in _stood(conn, what):
         page.fixed(line)
     page.pinned(pinned)
     page.climbed(rows, chosen.reasons)
@@ -186,7 +193,17 @@ def _fill(
     page.sum_up(economics.stats(listed, settings), economics.footer(listed, settings))
 
 
-def _nothing(request: ContextRequest, settings: Mapping[str, Any], what: Wanted) -> ContextText:
+def _stood(conn: apsw.Connection, what: Wanted) -> list[str]:
+    """What a resumed session was last asked, if that was after it got its context."""
+    if not what.not_session:
+        return []
+    found = fetch.row(conn, _LAST_PROMPT, what.not_session, what.since_ms or 0)
+    return [f"Last asked here (P{found[0]}): {for_prompt(found[1], 160)}"] if found else []
+
+
+def _nothing(
+    conn: apsw.Connection, request: ContextRequest, settings: Mapping[str, Any], what: Wanted
+) -> ContextText:
     """What is said when there is nothing to show."""
     if what.since_ms is not None:
         line = f"Nothing new was stored since this session's context of {dates.day(what.since_ms)}."
@@ -201,4 +218,6 @@ def _nothing(request: ContextRequest, settings: Mapping[str, Any], what: Wanted)
         page.fixed(for_prompt(notice, 400))
     page.fixed(_title(request))
     page.fixed(line)
+    for stood in _stood(conn, what):
+        page.fixed(stood)
     return ContextText(text=fence(page.text(), request.fence_id))
