@@ -332,3 +332,103 @@ trust_level = "trusted"
 
     def command(self, prompt: str, *args: str) -> Sequence[str]:
         return (self.program, "exec", "--skip-git-repo-check", *args, prompt)
+
+
+class Gemini(Agent):
+    """Gemini CLI, as `gemini -p`."""
+
+    host = "gemini"
+
+    @property
+    def config(self) -> Path:
+        return self.place.home / ".gemini" / "settings.json"
+
+    def configure(self) -> None:
+        self.config.parent.mkdir(parents=True)
+        self.config.write_text(
+            """{
+  // my own words
+  "security": {"auth": {"selectedType": "gemini-api-key"}},
+  "general": {"enableAutoUpdate": false},
+  "privacy": {"usageStatisticsEnabled": false}
+}
+"""
+        )
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            **super().env,
+            "GEMINI_API_KEY": "dummy-key",
+            "GOOGLE_GEMINI_BASE_URL": self.models.url,
+            "GEMINI_CLI_TRUST_WORKSPACE": "true",
+            "GEMINI_CLI_NO_RELAUNCH": "true",
+        }
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        mode = ("--approval-mode", "yolo", "-m", "gemini-2.5-flash")
+        return (self.program, "-p", prompt, *mode, *args)
+
+
+class Qwen(Agent):
+    """Qwen Code, as `qwen -p`."""
+
+    host = "qwen"
+
+    @property
+    def config(self) -> Path:
+        return self.place.home / ".qwen" / "settings.json"
+
+    def configure(self) -> None:
+        self.config.parent.mkdir(parents=True)
+        self.config.write_text(
+            """{
+  // my own words
+  "security": {"auth": {"selectedType": "openai"}},
+  "general": {"enableAutoUpdate": false},
+  "privacy": {"usageStatisticsEnabled": false}
+}
+"""
+        )
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            **super().env,
+            "OPENAI_API_KEY": "dummy-key",
+            "OPENAI_BASE_URL": f"{self.models.url}/v1",
+            "OPENAI_MODEL": "fake-model",
+        }
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        return (self.program, "-p", prompt, "--approval-mode", "yolo", *args)
+
+
+class Copilot(Agent):
+    """GitHub Copilot CLI, as `copilot -p` with a provider of one's own."""
+
+    host = "copilot"
+
+    @property
+    def config(self) -> Path:
+        return self.place.home / ".copilot" / "hooks" / "claude-mem.json"
+
+    def is_setting(self, path: Path) -> bool:
+        return path == self.config or path.name == "mcp-config.json"
+
+    def configure(self) -> None:
+        pass
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            **super().env,
+            "COPILOT_PROVIDER_BASE_URL": f"{self.models.url}/v1",
+            "COPILOT_PROVIDER_API_KEY": "dummy-key",
+            "COPILOT_MODEL": "gpt-4.1",
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+        }
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        return (self.program, "-p", prompt, "--allow-all-tools", "--allow-all-paths", *args)

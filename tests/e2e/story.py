@@ -149,7 +149,8 @@ class Story:
         assert text, "no context of ours in the request"
         titles = [row["title"] for row in running.place.observations()]
         assert any(title in text for title in titles), f"none of {titles} in {text}"
-        assert "FIRST-TASK" not in second.said, "a new session, not the old one continued"
+        said = FENCE.sub("", text_of(second.said))
+        assert "FIRST-TASK" not in said, "a new session, not the old one continued"
 
     def test_our_own_words_are_no_prompt(self, running: Agent, second: Request) -> None:
         rows = running.place.rows("SELECT prompt_text FROM user_prompts ORDER BY id")
