@@ -30,6 +30,7 @@ from claude_mem_core.store.faults import BREAKING, fault
 BATCH = 256  # functions that share a commit
 WAITING = 10_000  # functions that may wait before new ones are refused
 SLOW_S = 0.01  # a disk that takes longer would hold up the event loop
+MERGE_PAGES = 1000  # of the log; merging them into the file takes many milliseconds
 REST_S = 30.0  # for so long after a slow write everything goes to the thread
 
 Fn = Callable[[apsw.Connection], Any]
@@ -69,7 +70,8 @@ class Writer:
         self._path = path
         self._open = open_
         self._let_go = let_go
-        self._conn: apsw.Connection | None = open_()
+        self._pages = 0  # in the log
+        self._conn: apsw.Connection | None = self._opened()
         self._file, self._log = _which(path), _which(log_of(path))
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._closing = False
@@ -95,7 +97,7 @@ class Writer:
     def at_once(self, job: Job) -> bool:
         """Do a lone job here and now; False when the thread has to do it."""
         begun = time.monotonic()
-        if begun < self._rests_until or not self._turn.acquire(blocking=False):
+        if begun < self._rests_until or self._pages >= MERGE_PAGES or not self._turn.acquire(blocking=False):
             return False
         try:
             if self._closing or not self._jobs.empty():
@@ -124,6 +126,7 @@ class Writer:
                 with self._turn:
                     outcomes = self._outcomes(batch)
                 settle(batch, outcomes)
+                self._merge_when_due()
         with self._turn:
             self._drop()
 
@@ -159,10 +162,26 @@ class Writer:
         if self._conn is not None and _which(self._path) != self._file:
             self._leave()
         if self._conn is None:
-            self._conn = self._open()
+            self._conn = self._opened()
             self._file, self._log = _which(self._path), _which(log_of(self._path))
         self._conn.execute("BEGIN IMMEDIATE")
         return self._conn
+
+    def _opened(self) -> apsw.Connection:
+        """A new connection; its log is merged by us, once its writers have their answers."""
+        conn = self._open()
+        conn.set_wal_hook(self._count_pages)
+        return conn
+
+    def _count_pages(self, _conn: apsw.Connection, _name: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def _merge_when_due(self) -> None:
+        if self._pages >= MERGE_PAGES and self._conn is not None:
+            with self._turn:
+                self._pages = 0
+                self._merged()
 
     def _leave(self) -> None:
         """Let go of a file that lost its name, its log merged into it.
