@@ -421,3 +421,67 @@ def test_damage_of_the_index_alone_names_the_index() -> None:
     error = apsw.CorruptError("fts5: corruption")
     error.extendedresult = 267
     assert "mem db rebuild-index" in str(fault(error, Path("memory.db")))
+
+
+def here(conn: apsw.Connection) -> int:
+    conn.execute(INSERT, (f"t{threading.get_ident()}", "v"))
+    return threading.get_ident()
+
+
+def test_a_lone_write_is_done_on_the_thread_of_its_caller(home: Home) -> None:
+    assert asyncio.run(home.store.awrite(here, alone=True)) == threading.get_ident()
+    assert keys(home) == {f"t{threading.get_ident()}"}
+
+
+def test_a_lone_write_does_not_overtake_what_the_writer_does(home: Home) -> None:
+    gate = Gate(home.store)
+
+    async def both() -> int:
+        lone = asyncio.ensure_future(home.store.awrite(here, alone=True))
+        await asyncio.sleep(0)
+        gate.open()
+        return await lone
+
+    assert asyncio.run(both()) != threading.get_ident()
+
+
+def test_a_lone_write_that_fails_leaves_nothing_and_harms_nobody(home: Home) -> None:
+    def half(conn: apsw.Connection) -> None:
+        conn.execute(INSERT, ("half", "v"))
+        raise NotFound("gone")
+
+    with pytest.raises(NotFound, match="gone"):
+        asyncio.run(home.store.awrite(half, alone=True))
+    asyncio.run(home.store.awrite(put("after"), alone=True))
+    assert keys(home) == {"after"}
+
+
+def test_no_lone_write_after_a_slow_one(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writer_module, "SLOW_S", 0.0)
+    assert asyncio.run(home.store.awrite(here, alone=True)) == threading.get_ident()
+    assert asyncio.run(home.store.awrite(lambda c: threading.get_ident(), alone=True)) != (
+        threading.get_ident()
+    )
+
+
+def test_a_closed_store_takes_no_lone_write(tmp_path: Path) -> None:
+    with opened(tmp_path / "memory.db") as home:
+        store = home.store
+    with pytest.raises(StoreError, match="closed"):
+        asyncio.run(store.awrite(put("late"), alone=True))
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_log_is_merged_again_and_again(home: Home, alone: bool) -> None:
+    """Ten times what it may hold is written; it stays within twice of that."""
+    most = writer_module.MERGE_PAGES
+    big = "x" * 4096 * 50
+
+    async def much() -> None:
+        for number in range(most // 5):
+            await home.store.awrite(put(f"k{number}", big), alone=alone)
+
+    asyncio.run(much())
+    log = writer_module.log_of(home.store.path)
+    assert log.stat().st_size < 2 * most * 4120
+    assert len(keys(home)) == most // 5

@@ -7,7 +7,7 @@ receipt and drops the content; a fault in a policy plugin stops recording.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +76,7 @@ class Recorder:
         self._cleaners = cleaner
         self.moves = moves
         self.kept = 0  # receipts written by this worker
+        self.alone: Callable[[], bool] = lambda: False  # whether only one request is here
         self._places = Places(home)
 
     def place(self, cwd: str, settings: Settings) -> Place:
@@ -104,7 +105,8 @@ class Recorder:
         if verdict.reason is None:
             await self.moves.settle(verdict.place)
         receipt = await self._store.awrite(
-            lambda conn: self._journal(conn, verdict, delivery_key, filled)
+            lambda conn: self._journal(conn, verdict, delivery_key, filled),
+            alone=self.alone(),
         )
         self.kept += 1
         self._tell(verdict.event, receipt)

@@ -60,15 +60,20 @@ class Store:
         self._writer.put(Job(fn, future))
         return future
 
-    async def awrite(self, fn: Fn[T]) -> T:
+    async def awrite(self, fn: Fn[T], *, alone: bool = False) -> T:
         """Run `fn` on the writer and wait until it is on the disk.
+
+        With `alone` nothing else waits just now: a short `fn` may run at once, on this
+        thread, if the writer has nothing to do.
 
         Raises:
             StoreError: it could not be written; whatever `fn` raises comes through.
         """
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._gathering.add(Job(fn, future, loop), loop)
+        job = Job(fn, future, loop)
+        if not (alone and self._writer.at_once(job)):
+            self._gathering.add(job, loop)
         return await future
 
     def read(self, fn: Fn[T]) -> T:

@@ -4,6 +4,9 @@ Each function runs in a savepoint of its own: one that fails takes nothing with 
 the whole transaction is lost (a full disk), every function runs once more, alone, so
 that each caller gets its own answer. So a function may run twice; it must do nothing
 but use its connection.
+
+A lone write is done on the thread of its caller while the writer has nothing to do: two
+changes of thread cost a host more waiting than the statements do (`at_once`).
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ from claude_mem_core.store.faults import BREAKING, fault
 
 BATCH = 256  # functions that share a commit
 WAITING = 10_000  # functions that may wait before new ones are refused
+SLOW_S = 0.01  # a disk that takes longer would hold up the event loop
+MERGE_PAGES = 1000  # of the log; merging them into the file takes many milliseconds
+REST_S = 30.0  # for so long after a slow write everything goes to the thread
 
 Fn = Callable[[apsw.Connection], Any]
 
@@ -64,11 +70,14 @@ class Writer:
         self._path = path
         self._open = open_
         self._let_go = let_go
-        self._conn: apsw.Connection | None = open_()
+        self._pages = 0  # in the log
+        self._conn: apsw.Connection | None = self._opened()
         self._file, self._log = _which(path), _which(log_of(path))
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._closing = False
         self._lock = threading.Lock()
+        self._turn = threading.Lock()  # whoever holds it may use the connection
+        self._rests_until = 0.0
         self._thread = threading.Thread(target=self._run, name="store-writer", daemon=True)
         self._thread.start()
 
@@ -85,6 +94,22 @@ class Writer:
                 raise StoreError(f"{self._path} is too slow for what is to be written; retry")
             self._jobs.put(job)
 
+    def at_once(self, job: Job) -> bool:
+        """Do a lone job here and now; False when the thread has to do it."""
+        begun = time.monotonic()
+        if begun < self._rests_until or self._pages >= MERGE_PAGES or not self._turn.acquire(blocking=False):
+            return False
+        try:
+            if self._closing or not self._jobs.empty():
+                return False
+            outcome = self._outcomes([job])[0]
+        finally:
+            self._turn.release()
+        if time.monotonic() - begun > SLOW_S:
+            self._rests_until = begun + REST_S
+        _tell(job, outcome)
+        return True
+
     def close(self) -> None:
         """Write what is queued, then close the connection."""
         with self._lock:
@@ -98,8 +123,12 @@ class Writer:
         while open_:
             batch, open_ = self._take()
             if batch:
-                settle(batch, self._outcomes(batch))
-        self._drop()
+                with self._turn:
+                    outcomes = self._outcomes(batch)
+                settle(batch, outcomes)
+                self._merge_when_due()
+        with self._turn:
+            self._drop()
 
     def _take(self) -> tuple[list[Job], bool]:
         """The next functions to commit together, and whether to go on after them."""
@@ -133,10 +162,26 @@ class Writer:
         if self._conn is not None and _which(self._path) != self._file:
             self._leave()
         if self._conn is None:
-            self._conn = self._open()
+            self._conn = self._opened()
             self._file, self._log = _which(self._path), _which(log_of(self._path))
         self._conn.execute("BEGIN IMMEDIATE")
         return self._conn
+
+    def _opened(self) -> apsw.Connection:
+        """A new connection; its log is merged by us, once its writers have their answers."""
+        conn = self._open()
+        conn.set_wal_hook(self._count_pages)
+        return conn
+
+    def _count_pages(self, _conn: apsw.Connection, _name: str, pages: int) -> int:
+        self._pages = pages
+        return apsw.SQLITE_OK
+
+    def _merge_when_due(self) -> None:
+        if self._pages >= MERGE_PAGES and self._conn is not None:
+            with self._turn:
+                self._pages = 0
+                self._merged()
 
     def _leave(self) -> None:
         """Let go of a file that lost its name, its log merged into it.

@@ -39,6 +39,7 @@ class Front:
     def open(self, services: Services) -> None:
         """The services are there: let the waiting requests in."""
         self.services = services
+        services.recorder.alone = self.state.is_alone
         self.state.ready.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -71,6 +71,10 @@ class WorkerState:
         """Age of the oldest unanswered request in seconds; 0 when none waits."""
         return time.monotonic() - min(self.waiting.values()) if self.waiting else 0.0
 
+    def is_alone(self) -> bool:
+        """Whether no more than one request waits for its answer."""
+        return len(self.waiting) <= 1
+
     def note(self, topic: str, fault: str | None) -> None:
         """Remember what is wrong with a topic; None when it is well again."""
         if fault is None:
