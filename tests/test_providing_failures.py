@@ -184,10 +184,9 @@ class Code(Exception):
 
 
 def caused(error: Exception, by: Exception) -> Exception:
-    try:
-        raise error from by
-    except Exception as raised:  # noqa: BLE001 - that is what an SDK does
-        return raised
+    """As `raise error from by` leaves it."""
+    error.__cause__ = by
+    return error
 
 
 ReadTimeout = type("ReadTimeout", (Exception,), {})

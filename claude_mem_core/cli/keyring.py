@@ -35,7 +35,7 @@ class Desk:
     @classmethod
     def open(cls, paths: Paths) -> Desk:
         """Without the shell's own environment, which the worker does not see either."""
-        _, registry = registry_of(paths)
+        _, registry = registry_of(paths, providers=True)
         settings = SettingsSource(paths, declared(registry), environ={})
         return cls(paths, registry, settings, Candidates(paths, settings, registry))
 

@@ -10,6 +10,7 @@ import attrs
 
 from claude_mem_core import secrets
 from claude_mem_core.errors import Failure, ProviderError, UnknownName
+from claude_mem_core.extensions import declared
 from claude_mem_core.paths import Paths
 from claude_mem_core.plugins.calls import call_sync, describe
 from claude_mem_core.plugins.registry import Registry
@@ -61,6 +62,7 @@ class Candidates:
         self._settings = settings
         self._registry = registry
         self._known: dict[str, tuple[object, Candidate]] = {}
+        self._learned = False
 
     def find(self, name: str) -> Candidate:
         """A provider as it is set up.
@@ -68,6 +70,7 @@ class Candidates:
         Raises:
             ProviderError: there is none of that name, or its plugin is broken.
         """
+        self._learn()
         settings = self._settings.current()
         seen = (id(settings), settings, secrets.stamp(self._paths))
         known = self._known.get(name)
@@ -79,11 +82,21 @@ class Candidates:
         """Names of the installed providers."""
         return sorted(r.name for r in self._registry.records("mem_providers", Provider))
 
-    def _look(self, name: str, settings: Settings) -> Candidate:
+    def _learn(self) -> None:
+        """Providers load late, and so do their settings; one may be tried before it is chosen."""
+        if not self._learned:
+            self._registry.load("provider")
+            self._settings.learn(declared(self._registry))
+            self._learned = True
+
+    def _record(self, name: str) -> Provider:
         try:
-            record = self._registry.record("mem_providers", Provider, name)
+            return self._registry.record("mem_providers", Provider, name)
         except UnknownName as error:
             raise ProviderError(Failure.MODEL, str(error), provider=name) from None
+
+    def _look(self, name: str, settings: Settings) -> Candidate:
+        record = self._record(name)
         plain = self._plain(settings)
         address = str(_asked(record, record.address, plain) or record.origin)
         found = credentials(self._paths, settings, record, address)

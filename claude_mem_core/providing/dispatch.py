@@ -152,7 +152,7 @@ class Dispatcher:
             raise ProviderError(Failure.KEY_REFUSED, candidate.lacks, provider=name)
         if asked.probe:
             return await self._counted(candidate, asked, once=True)
-        begun = self._clock()
+        begun = self.patience.count
         with self.patience.entered(name, candidate.digest) as is_probe:
             try:
                 reply = await self._counted(candidate, asked, once=is_probe)
@@ -168,7 +168,7 @@ class Dispatcher:
         self.patience.worked(candidate.name)
         stopped = guard.stops(reply.windows, self._settings.current(), self._clock())
         if stopped is not None:
-            self._failed(candidate, stopped, self._clock())
+            self._failed(candidate, stopped, self.patience.count)
         return attrs.evolve(reply, provider=candidate.name)
 
     async def _call(self, candidate: Candidate, credential: Credential, asked: Asked) -> Reply:

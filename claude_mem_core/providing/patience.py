@@ -31,6 +31,8 @@ class Patience:
         self._active_ms = active_ms
         self._probing: set[str] = set()
         self._soft: dict[str, int] = {}
+        self._held_at: dict[str, int] = {}
+        self.count = 0  # of holds so far: tells what came before what, however fast
 
     def refusal(self, name: str, digest: str) -> ProviderError | None:
         """Why a provider is not to be asked now; None when it may be."""
@@ -77,14 +79,15 @@ class Patience:
         """It failed: leave it alone for as long as that kind of failure asks for.
 
         Args:
-            begun: when the request was made; of several that failed together one counts.
+            begun: `count` when the request was made; of several that fail together one
+                counts.
         """
         from claude_mem_core.providing.budget import OverBudget
 
         if isinstance(error, OverBudget):
             return  # the user's own limit; the provider is well
         before = self.holds.get(name)
-        if before is not None and before.last_ms > begun and not self._is_void(before, digest):
+        if before is not None and self._held_at.get(name, 0) > begun:
             return
         if error.failure in policy.OWN - policy.OWN_REPEATED:
             return
@@ -110,6 +113,8 @@ class Patience:
             action=error.action, url=error.url,
         )  # fmt: skip
         self.holds.put(name, hold)
+        self.count += 1
+        self._held_at[name] = self.count
         log.warning("provider %s is left alone (%s) %s", name, hold.failure, _until(hold, now))
 
     def reset(self, name: str) -> None:

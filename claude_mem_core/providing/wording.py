@@ -143,7 +143,7 @@ PROSE = (
     (
         Failure.QUOTA,
         _words(
-            r"(?:hit|reached|exceeded) your (?:\w+ ){0,3}limit", r"usage limit (?:reached|exceeded)",
+            r"(?:hit|reached|exceeded) your (?:[\w-]+ ){0,3}limit", r"usage limit (?:reached|exceeded)",
             r"you're out of (?:extra )?usage", r"limit (?:reached|exceeded) ?[·∙|]",
         ),
     ),

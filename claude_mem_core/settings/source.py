@@ -58,6 +58,13 @@ class SettingsSource:
         self.declared = tuple(declared)
         self._by_key = {setting.key: setting for setting in self.declared}
 
+    def learn(self, more: Iterable[Setting]) -> None:
+        """Know these settings too, from the next `current` on; known ones stay."""
+        fresh = [setting for setting in more if setting.key not in self._by_key]
+        if fresh:
+            self._declare([*self.declared, *fresh])
+            self._seen = []
+
     # Reading ------------------------------------------------------------------------
 
     def current(self) -> Settings:
