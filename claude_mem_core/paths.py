@@ -66,6 +66,11 @@ class Paths:
         return self.data / "worker-heartbeat.json"
 
     @property
+    def patient(self) -> Path:
+        """There while prompts are answered with memories; the hook waits for them then."""
+        return self.data / "patient"
+
+    @property
     def edge(self) -> Path:
         """What the hook must know while the worker is down."""
         return self.data / "edge.json"

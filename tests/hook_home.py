@@ -169,8 +169,10 @@ class StandIn:
         if said is None:
             self._held.append(link)
             return
-        link.sendall(said)
-        link.close()
+        try:
+            link.sendall(said)
+        finally:
+            link.close()
 
     def close(self) -> None:
         """Stop listening and let go of whoever waits."""

@@ -11,6 +11,7 @@ from claude_mem_core.edge.install import ensure_hook
 from claude_mem_core.edge.policy import policy_of, publish
 from claude_mem_core.edge.state import confirm_start
 from claude_mem_core.errors import StoreError
+from claude_mem_core.files import write_private
 from claude_mem_core.paths import Paths
 
 if TYPE_CHECKING:
@@ -45,6 +46,17 @@ def follow(
     try:
         if publish(paths, policy_of(registry, settings, own_id)):
             log.info("rules for the hook published")
+        _leave_word(paths, bool(settings["CLAUDE_MEM_SEMANTIC_INJECT"]))
     except (StoreError, OSError) as error:
         return f"the hook does not know the present rules: {error}"
     return None
+
+
+def _leave_word(paths: Paths, wished: bool) -> None:
+    """A file whose being there tells the hook that prompts get an answer worth waiting for."""
+    if paths.patient.exists() == wished:
+        return
+    if wished:
+        write_private(paths.patient, b"")
+    else:
+        paths.patient.unlink(missing_ok=True)

@@ -42,6 +42,8 @@ QUICK_S = 0.25
 PATIENT_S = 3.0
 # Events that may put something before the agent; for others there is `--wait SECONDS`.
 PATIENT = ("SessionStart", "BeforeAgent", "PreToolUse", "BeforeTool")
+# With memories for each prompt (opt-in), a prompt waits for those as well.
+PROMPTS = ("UserPromptSubmit",)
 # Of these, the ones that don't wait for a worker that is only starting.
 WARM_ONLY = ("PreToolUse", "BeforeTool")
 
@@ -84,6 +86,8 @@ class Call:
         self.env = environment()
         self.wait = patience(self.event, options.get("--wait", ""))
         self.waits_for_start = self.wait > QUICK_S and self.event not in WARM_ONLY
+        if self.event in PROMPTS and self.wait == QUICK_S and is_patient(self.data):
+            self.wait = PATIENT_S
         self.body = b""
         self.size = 0
         self.cwd = ""
@@ -177,6 +181,15 @@ def is_mute(data: str) -> bool:
         return -1 < time_ns() / 1e9 - _os.stat(data + "/mute").st_mtime < MUTE_S
     except OSError:
         return False
+
+
+def is_patient(data: str) -> bool:
+    """Whether the worker has left word that it answers prompts with memories."""
+    try:
+        _os.stat(data + "/patient")
+    except OSError:
+        return False
+    return True
 
 
 def write(number: int, data: bytes) -> None:

@@ -15,6 +15,7 @@ from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.models import Models
 from claude_mem_core.pipeline.notices import Notices
 from claude_mem_core.pipeline.observe import ObserveLoop
+from claude_mem_core.pipeline.prompted import Prompted
 from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
@@ -25,6 +26,7 @@ from claude_mem_core.recall.file_history import (
     file_context,
     remember_file,
 )
+from claude_mem_core.recall.search import Indexes
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.store import Store, journal, projects
 from claude_mem_core.types import Answer, Block, Event, EventKind, Query, StartSource
@@ -60,6 +62,7 @@ class Answers:
         fence_id: str,
         registry: Registry,
         paths: Paths,
+        indexer: Indexes,
         models: Models | None = None,
     ) -> None:
         self._settings = settings
@@ -70,6 +73,7 @@ class Answers:
         self._registry = registry
         # Sessions that get their context at the next prompt, and why.
         self._due: dict[int, StartSource] = {}
+        self._prompted = Prompted(store, indexer, settings, fence_id)
         self.notices = Notices(
             paths=paths, registry=registry, settings=settings, store=store, models=models
         )
@@ -117,17 +121,25 @@ class Answers:
         return attrs.evolve(answer, context=await self._context(asked, source), notice=notice)
 
     async def _prompt(self, asked: Asked, answer: Answer) -> Answer:
-        """Hosts that inject only at the prompt get it at the first one after a start."""
+        """What fits the prompt, where that is wished; and, on hosts that take the
+        session's context only there, that context with the first prompt after a start."""
+        first = await self._first(asked)
+        limit = asked.host.record.context_chars
+        room = max(limit - len(first) - 1, 1) if limit else 0
+        fitting = await self._prompted.context(asked, room)
+        return attrs.evolve(answer, context="\n".join(filter(None, (first, fitting))))
+
+    async def _first(self, asked: Asked) -> str:
         if EventKind.SESSION_STARTED in asked.host.record.injects_at:
-            return answer
+            return ""
         session = asked.session_db_id
         source = self._due.pop(session, None)
         if source is None:
             if await self._store.aread(lambda conn: given.context_given(conn, session)):
-                return answer
+                return ""
             source = StartSource.STARTUP
         await self._loop.settle(SETTLE_S)
-        return attrs.evolve(answer, context=await self._context(asked, source))
+        return await self._context(asked, source)
 
     async def _context(self, asked: Asked, source: StartSource) -> str:
         if asked.place.kind == "general":

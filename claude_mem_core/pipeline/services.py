@@ -169,6 +169,7 @@ def _answers(parts: _Parts, recorder: Recorder, loop: ObserveLoop) -> Answers:
         fence_id=parts.fence_id,
         registry=parts.registry,
         paths=parts.paths,
+        indexer=parts.indexer,
         models=parts.models,
     )
 

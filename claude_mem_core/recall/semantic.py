@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import attrs
@@ -28,25 +28,39 @@ class Fitting:
 
     text: str = ""
     count: int = 0
+    ids: tuple[str, ...] = ()
 
 
 def for_prompt(
     services: Services, prompt: str, project: str | None, host: str | None, limit: int,
-    settings: Mapping[str, Any], fence_id: str,
+    settings: Mapping[str, Any], fence_id: str, *, hosts: Collection[str] = (),
+    most_chars: int = 0,
 ) -> Fitting:  # fmt: skip
-    """The memories that fit `prompt` best; nothing for a short one."""
+    """The memories that fit `prompt` best; nothing for a short one.
+
+    Args:
+        hosts: only what these recorded; empty for all.
+        most_chars: of the text; what fits less well is left out. 0 for no limit.
+    """
     if len(prompt.strip()) < SHORTEST:
         return Fitting()
     query = Query(
         text=prompt, project=project, host=host, kinds=(DocKind.OBSERVATION,), limit=_LOOKED_AT
     )
     found = search(services, query).records
-    rows = [row for row in found if isinstance(row, Observation) and _may_speak(row)][:limit]
-    if not rows:
-        return Fitting()
+    rows = [row for row in found if isinstance(row, Observation) and _may_speak(row)]
+    rows = [row for row in rows if not hosts or row.host in hosts][:limit]
     index = settings["CLAUDE_MEM_SEMANTIC_INJECT_FORMAT"] == "index"
-    lines = [line for row in rows for line in (_index(row) if index else _narrative(row))]
-    return Fitting(fence("\n".join([HEAD, *lines]), fence_id), len(rows))
+    text, ids = fence("", fence_id), []
+    lines = [HEAD]
+    for row in rows:
+        more = [*lines, *(_index(row) if index else _narrative(row))]
+        whole = fence("\n".join(more), fence_id)
+        if most_chars and len(whole) > most_chars:
+            break
+        text, lines = whole, more
+        ids.append(str(row.id))
+    return Fitting(text, len(ids), tuple(ids)) if ids else Fitting()
 
 
 def _may_speak(row: Observation) -> bool:

@@ -11,7 +11,7 @@ from claude_mem_core.paths import Paths
 OURS = (
     "memory.db*", "token", "w.sock*", "edge.json", "spool", "hook", "worker.argv",
     "worker.lock", "worker.err", "worker-*.json", "notice.json", "plugins*.json",
-    "plugins*.lock", "snapshots", "backups", "hosts", "lost.count", "starting", "mute",
+    "plugins*.lock", "snapshots", "backups", "hosts", "lost.count", "starting", "mute", "patient",
     "open.html", "settings.lock", "settings.set", ".env.lock",
 )  # fmt: skip
 # Names that a claude-mem in the same directory uses as well.

@@ -28,7 +28,11 @@ def mem_hosts() -> Iterator[Host]:
         title="Claude Code",
         open=open_adapter,
         installer=open_installer,
-        injects_at=(EventKind.SESSION_STARTED, EventKind.TOOL_STARTING),
+        injects_at=(
+            EventKind.SESSION_STARTED,
+            EventKind.PROMPT_SENT,
+            EventKind.TOOL_STARTING,
+        ),
         # It replaces text over 10,000 characters by a file name and a preview.
         context_chars=9000,
         transcript_roots=("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects"),
