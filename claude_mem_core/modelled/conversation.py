@@ -15,7 +15,8 @@ from claude_mem_core.types import Message, Observation
 
 SESSIONS = 64  # conversations that are remembered
 GENERATION_CHARS = 48_000
-PAST_SHARE = 2  # the past may be this many times as long as what is new
+PAST_SHARE = 2  # the past may be this many times as long as what is new,
+PAST_CHARS = 6_000  # and as long as this in any case
 SAID_CHARS = 6_000  # of an answer that is repeated
 
 
@@ -34,7 +35,7 @@ class Conversation:
     def has_room(self, new: int, most: int) -> bool:
         """Whether `new` characters may follow what is there."""
         past = self.chars
-        return past + new <= most and past <= PAST_SHARE * new
+        return past + new <= most and past <= max(PAST_CHARS, PAST_SHARE * new)
 
     def untold(self, earlier: Iterable[Observation]) -> list[Observation]:
         """Memories that it has not heard of."""

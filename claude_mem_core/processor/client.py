@@ -1,7 +1,8 @@
 """The worker's end: starts the process, asks it, and lets it go.
 
-A request whose process died is sent again to a new one, once. A process that does not
-answer in time hangs, in a provider, and is killed.
+A request whose process died is sent again to a new one, once. A process whose event loop
+does not answer hangs, in a provider that blocks it, and is killed; so is one that gives no
+answer long after the request's own deadline.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 
 import attrs
@@ -27,8 +27,10 @@ log = logging.getLogger(__name__)
 
 IDLE_S = 60.0
 GRACE_S = 20.0  # beside the request's own seconds: starting, importing an SDK
+PING_S, HUNG_S = 2.0, 20.0
 END_S = 5.0
 MODULE = "claude_mem_core.processor.main"
+PING = wire.PING
 
 
 class Lost(Exception):
@@ -44,7 +46,10 @@ class Link:
     writer: asyncio.StreamWriter
     asked: dict[int, asyncio.Future[wire.Said]] = attrs.field(factory=dict)
     over: bool = False
+    hung: bool = False
+    heard: float = 0.0
     reading: asyncio.Task[None] | None = None
+    watching: asyncio.Task[None] | None = None
 
     async def ask(self, number: int, said: wire.Said, seconds: float) -> wire.Said:
         """Send a request and wait for its answer.
@@ -65,12 +70,28 @@ class Link:
         finally:
             self.asked.pop(number, None)
 
+    async def watch(self, hung_s: float) -> None:
+        """Ask again and again whether it is alive, while it has something in hand."""
+        loop = asyncio.get_running_loop()
+        self.heard = loop.time()
+        while not self.over:
+            await asyncio.sleep(min(PING_S, hung_s / 4))
+            if not self.asked:
+                self.heard = loop.time()
+            elif loop.time() - self.heard > hung_s:
+                self.hung = True
+                self.kill()
+            else:
+                with suppress(OSError):
+                    self.writer.write(wire.framed({"id": PING}))
+
     async def read(self) -> None:
         """Hand out answers until the process ends."""
         with suppress(OSError, EOFError, InvalidInput, ValueError):
             while True:
                 size = wire.length(await self.reader.readexactly(wire.LENGTH.size))
                 said = json.loads(await self.reader.readexactly(size))
+                self.heard = asyncio.get_running_loop().time()
                 future = self.asked.get(said.pop("id"))
                 if future is not None and not future.done():
                     future.set_result(said)
@@ -96,16 +117,22 @@ class Link:
         except TimeoutError:
             self.kill()
             await self.process.wait()
-        if self.reading is not None:
-            await self.reading
+        for task in (self.reading, self.watching):
+            if task is not None:
+                await task
 
 
 class Processor:
     """Asks providers through a process of their own; there is never more than one."""
 
-    def __init__(self, paths: Paths, *, idle_s: float = IDLE_S) -> None:
+    def __init__(
+        self, paths: Paths, *, idle_s: float = IDLE_S, hung_s: float = HUNG_S,
+        python: str = sys.executable,
+    ) -> None:  # fmt: skip
         self._paths = paths
         self._idle_s = idle_s
+        self._hung_s = hung_s
+        self._python = python
         self._link: Link | None = None
         self._starting = asyncio.Lock()
         self._number = 0
@@ -138,19 +165,22 @@ class Processor:
         try:
             return await link.ask(self._number, said, seconds)
         except TimeoutError:
-            log.warning("the processor hangs in provider %s: it is ended", said["provider"])
             link.kill()
-            text = f"{said['provider']} gave no answer and hung"
-            return wire.error_out(ProviderError(Failure.TIMEOUT, text))
+        except Lost:
+            if not link.hung:
+                raise
         finally:
             self._rest_later()
+        log.warning("the processor hung, with provider %s: it is ended", said["provider"])
+        text = f"{said['provider']} gave no answer and hung"
+        return wire.error_out(ProviderError(Failure.TIMEOUT, text))
 
     async def _linked(self) -> Link:
         async with self._starting:
             if self._link is None or self._link.over:
                 if self._link is not None:
                     await self._link.aclose()
-                self._link = await started(self._paths)
+                self._link = await started(self._paths, self._python, self._hung_s)
             return self._link
 
     def _awake(self) -> None:
@@ -182,10 +212,10 @@ class Processor:
             await task
 
 
-async def started(paths: Paths, argv: Sequence[str] = ()) -> Link:
+async def started(paths: Paths, python: str, hung_s: float) -> Link:
     """Start the process, with one end of a socket pair as its standard input."""
     ours, theirs = socket.socketpair()
-    command = argv or [sys.executable, "-I", "-m", MODULE, "--data-dir", os.fspath(paths.data)]
+    command = [python, "-I", "-m", MODULE, "--data-dir", os.fspath(paths.data)]
     try:
         process = await asyncio.create_subprocess_exec(
             *command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -199,5 +229,6 @@ async def started(paths: Paths, argv: Sequence[str] = ()) -> Link:
     reader, writer = await asyncio.open_connection(sock=ours)
     link = Link(process, reader, writer)
     link.reading = asyncio.create_task(link.read())
+    link.watching = asyncio.create_task(link.watch(hung_s))
     log.info("processor started, pid %s", process.pid)
     return link

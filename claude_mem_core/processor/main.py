@@ -68,6 +68,9 @@ async def _answer(models: object, link: socket.socket, said: wire.Said) -> None:
     from claude_mem_core.processor.models import Models
 
     assert isinstance(models, Models)
+    if said["id"] == wire.PING:
+        await asyncio.to_thread(_send, link, wire.framed(said))
+        return
     try:
         answer = wire.reply_out(await models.reply(wire.asked_in(said)))
     except ProviderError as error:

@@ -15,6 +15,7 @@ from claude_mem_core.types import Message, Reply, Usage, Window
 
 LENGTH = struct.Struct(">I")
 MOST = 32_000_000  # bytes of one message
+PING = 0  # the number of no request: whoever gets it says it back
 
 Said = dict[str, Any]
 

@@ -99,7 +99,12 @@ def own_python(folder: Path) -> str:
     plugins = folder / "plugins"
     plugins.mkdir()
     FakeSite(plugins)(f"provider.{NAME}", dedent(CODE))
-    lines = [str(plugins), *(path for path in sys.path if path and Path(path).is_dir())]
+    lines = [str(plugins)]
+    for path in sys.path:
+        if path.endswith("-packages"):  # with what its own .pth files name
+            lines.append(f"import site; site.addsitedir({path!r})")
+        elif path and Path(path).is_dir():
+            lines.append(path)
     (site / "more.pth").write_text("\n".join(lines) + "\n", "utf-8")
     return str(folder / "bin" / "python")
 
