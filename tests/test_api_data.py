@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from importlib.metadata import version
 from typing import Any
 
 import pytest
@@ -180,6 +181,25 @@ def test_bad_memories_are_refused(live: LiveWorker, body: Any) -> None:
     raw = live.ask("POST", "/api/memory/save", body)
     assert raw.status == 400
     assert raw.json["error"]
+
+
+def test_what_the_installation_stands_on(live: LiveWorker) -> None:
+    found = get(live, "/api/settings/dependency-health")
+    rows = {(row["kind"], row["name"]): row for row in found["dependencies"]}
+    assert found["status"] == "ok"
+    assert rows["package", "apsw"]["version"] == version("apsw")
+    assert rows["runtime", "sqlite-fts5"]["state"] == "ok"
+    assert rows["search", "keyword"]["state"] == "ok"
+    assert rows["plugin", "redactor.secrets"]["state"] == "ok"
+    assert ("program", "git") in rows
+
+
+def test_the_search_by_vectors_is_told_as_it_is(live: LiveWorker) -> None:
+    found = get(live, "/api/chroma/status?deep=1")
+    there = bool(found["backends"])
+    assert found["enabled"] is there
+    assert found["status"] == ("ok" if there else "not_configured")
+    assert (found["note"] is None) is there
 
 
 def test_small_answers(live: LiveWorker) -> None:

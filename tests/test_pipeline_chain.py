@@ -217,6 +217,20 @@ def test_a_resumed_session_gets_only_what_is_new(play):
     play(scenario)
 
 
+def test_only_names_of_events_that_a_host_has_are_logged(play, caplog):
+    async def scenario(services: Services, host: Host) -> None:
+        for event in ("Stop", "Zanzibar", "zanzibar said this"):
+            delivery = Delivery(host="claude-code", event=event, stdin=b"[", key=f"k-{event}")
+            await services.deliverer.handle(delivery)
+
+    play(scenario)
+    said = [r.getMessage() for r in caplog.records if "not understood" in r.getMessage()]
+    assert [text.partition(" not ")[0] for text in said] == [
+        "claude-code Stop", "claude-code an unknown event", "claude-code an unknown event",
+    ]  # fmt: skip
+    assert "anzibar" not in caplog.text
+
+
 def test_advisor_calls_are_kept_only_when_wanted(play, tmp_path, monkeypatch):
     config = tmp_path / "claude"
     folder = config / "projects" / "x"

@@ -166,6 +166,24 @@ def dead_letters(home: Home) -> list[int]:
     return [item["id"] for item in home.store.read(lambda c: queue.items(c, 10, "failed"))]
 
 
+def test_sessions_whose_work_has_to_wait_are_parked(home: Home) -> None:
+    turn(home, 1, 0)
+    home.session = "s2"
+    turn(home, 1, 0)
+
+    def parked(at: int) -> int:
+        return home.store.read(lambda conn: queue.parked(conn, home.now + at))
+
+    assert parked(10) == 0
+    works = home.write(lambda conn: queue.claim(conn, home.now + 10, LEASE, 10, IDLE))
+    assert parked(10) == 0, "in work is not parked"
+    fail(home, works[0], at=20)
+    assert parked(21) == 1
+    assert parked(21 + queue.PAUSE_MS) == 0
+    home.write(lambda conn: queue.defer(conn, works[1], "no model"))
+    assert parked(21 + queue.PAUSE_MS) == 1
+
+
 def test_dead_letters_are_tried_again_when_asked(home: Home) -> None:
     assert len(dead_letters(home)) == 2
     assert home.write(queue.retry) == 2

@@ -78,8 +78,8 @@ class Deliverer:
 
     def _refuse(self, host: OpenHost, delivery: Delivery, refusal: InvalidInput) -> Output:
         self.refused += 1
-        # A name of an event is a word; anything else could be what somebody said.
-        name = delivery.event if delivery.event.isalpha() and len(delivery.event) < 30 else "?"
+        # Any other word could be what somebody said.
+        name = delivery.event if delivery.event in host.record.hooks else "an unknown event"
         log.warning("%s %s not understood: %s", delivery.host, name, refusal)
         return host.adapter.reply(Answer(host_event=delivery.event))
 

@@ -117,7 +117,8 @@ SECURITY = (
         default=(),
         sources=FILE,
         restart=True,
-        help="Browser origins that may ask beside the worker's own.",
+        help="No effect here: only the worker's own page may ask it, from no other origin. The"
+        " name is known because claude-mem has it.",
     ),
     _door(
         key="CLAUDE_MEM_TV_TOKEN",

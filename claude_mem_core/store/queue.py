@@ -18,13 +18,14 @@ from claude_mem_core.store.waiting import (
     QueueStatus,
     SessionStatus,
     items,
+    parked,
     processed_since,
     status,
 )
 
 __all__ = [
     "QueueStatus", "SessionStatus", "Work", "any_pending", "any_waiting", "claim", "defer", "discard", "fail",
-    "items", "processed_since", "release_stale", "renew", "resume", "retry", "status",
+    "items", "parked", "processed_since", "release_stale", "renew", "resume", "retry", "status",
 ]  # fmt: skip
 
 TRIES = 3

@@ -20,6 +20,10 @@ STATUS = """
   FROM pending_messages GROUP BY session_db_id ORDER BY session_db_id
 """
 OLDEST = "SELECT min(created_at_epoch) FROM pending_messages WHERE status = 'pending'"
+PARKED = """
+  SELECT count(DISTINCT session_db_id) FROM pending_messages
+  WHERE status = 'pending' AND not_before_epoch > ?
+"""
 PROCESSED = """
   SELECT count(*) FROM (SELECT state, received_ms FROM events ORDER BY id DESC LIMIT 1000)
   WHERE state = 'stored' AND received_ms >= ?
@@ -83,6 +87,13 @@ def status(conn: apsw.Connection, now: int | None = None) -> QueueStatus:
         oldest_ms=fetch.value(conn, OLDEST),
         sessions=each,
     )
+
+
+def parked(conn: apsw.Connection, now: int) -> int:
+    """How many sessions have work that is not to be taken up yet: it waits for a model,
+    or for the pause after a failure to end.
+    """
+    return int(fetch.value(conn, PARKED, now))
 
 
 def processed_since(conn: apsw.Connection, since_ms: int) -> int:

@@ -29,6 +29,7 @@ MODULES = (
     "logs",
     "admin",
     "projects",
+    "dependencies",
     "mcp",
     "info",
     "stream",

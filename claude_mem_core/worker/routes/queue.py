@@ -89,12 +89,14 @@ async def processing_status(call: Call) -> dict[str, Any]:
 
 async def status_now(call: Call) -> dict[str, Any]:
     """The processing status, as the stream sends it too."""
-    status = await call.services.store.aread(lambda conn: queue.status(conn, now_ms()))
-    depth = status.pending + status.processing
+    def read(conn: Any) -> tuple[queue.QueueStatus, int]:
+        return queue.status(conn, now_ms()), queue.parked(conn, now_ms())
+
+    status, parked = await call.services.store.aread(read)
     return {
         "isProcessing": call.services.loop.busy > 0,
-        "queueDepth": depth,
-        "parkedSessions": 0,
+        "queueDepth": status.pending + status.processing,
+        "parkedSessions": parked,
     }
 
 
