@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import attrs
 
 from claude_mem_core.types.events import Answer, Delivery, Event, Output
-from claude_mem_core.types.memories import Found, Observation, Observed, Query, Trust
+from claude_mem_core.types.memories import DocKind, Found, Observation, Observed, Query, Trust
+
+if TYPE_CHECKING:
+    from claude_mem_core.types.records import Embedder
 
 
 @attrs.frozen(kw_only=True)
@@ -137,8 +140,50 @@ class SearchIndex(Protocol):
         ...
 
 
+@runtime_checkable
+class ScoresRecords(Protocol):
+    """What a search backend may also do: say how well given records fit a query."""
+
+    def scores(
+        self, query: Query, records: Sequence[tuple[DocKind, int]]
+    ) -> Mapping[tuple[DocKind, int], float]:
+        """Scores on the scale of the backend's hits; unknown records are left out."""
+        ...
+
+
+@runtime_checkable
+class TellsCoverage(Protocol):
+    """What a search backend may also do: say what it covers without being asked a query."""
+
+    def coverage(self) -> float:
+        """Share of the store that is in the index, 0 to 1; cheap."""
+        ...
+
+
+@runtime_checkable
+class WorksWhenIdle(Protocol):
+    """What a search backend may also do: work that can wait, while nothing else does."""
+
+    def idle(self) -> int:
+        """Do under half a second of it; return how much was done (0: nothing is left)."""
+        ...
+
+
+@runtime_checkable
+class UsesEmbedders(Protocol):
+    """What a search backend may also do: turn text into vectors with what is installed."""
+
+    def use(self, embedders: Sequence[Embedder]) -> None:
+        """Told once, after opening: all embedders that plugins offer."""
+        ...
+
+
 class Embedding(Protocol):
-    """Turns text into vectors."""
+    """Turns text into vectors.
+
+    One that can give other vectors in another version, or by its settings, has an
+    attribute `model`: its id, the same as long as vectors can be compared.
+    """
 
     @property
     def dimensions(self) -> int: ...
@@ -190,123 +235,6 @@ class ReadsAdvice(Protocol):
 
     def advisor_calls(self, lines: Sequence[bytes]) -> Sequence[AdvisorCall]:
         """The advisor calls in the last lines of a transcript, oldest first."""
-        ...
-
-
-@attrs.frozen(kw_only=True)
-class HostSetup:
-    """Where and how to install into a host.
-
-    Attributes:
-        home: the user's home directory.
-        env: the environment (for CLAUDE_CONFIG_DIR and its like).
-        data_dir: our data directory; the hook files lie in `<data_dir>/hook`.
-        argv: how a hook is started, without host and event:
-            `[python, "-I", "-S", "-E", "-c", BOOT, "<data_dir>/hook/launch.py"]`.
-        scope: `user`, `project` or `local`.
-        project: the project's directory for the two other scopes.
-        mcp: how our MCP server is started, without the host's name:
-            `[python, "-I", "-S", "-E", "-c", BOOT, "<data_dir>/hook/bridge.py"]`; empty when
-            it is not to be named in the host's configuration.
-        options: what the user asked for beside it, by the name of its `mem` option.
-    """
-
-    home: str
-    data_dir: str
-    argv: Sequence[str]
-    env: Mapping[str, str] = attrs.field(factory=dict)
-    scope: str = "user"
-    project: str = ""
-    mcp: Sequence[str] = ()
-    options: frozenset[str] = frozenset()
-
-
-@attrs.frozen(kw_only=True)
-class FileChange:
-    """One file that an installer wants to be different.
-
-    Attributes:
-        path: absolute path.
-        before: its bytes now; None when it does not exist.
-        after: its bytes then; None to delete it.
-        inside: directory that the path may not leave by a link (project scope).
-        mode: permission of a new file.
-    """
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    inside: str | None = None
-    mode: int = 0o600
-
-
-@attrs.frozen(kw_only=True)
-class HostStatus:
-    """What an installer finds: is the host there, are we in it, what is wrong."""
-
-    detected: bool
-    installed: bool
-    version: str = ""
-    config: str = ""
-    problems: tuple[str, ...] = ()
-
-
-class HostInstaller(Protocol):
-    """Plans changes of a host's files; the core shows, backs up and applies them."""
-
-    def status(self, setup: HostSetup) -> HostStatus: ...
-    def install(self, setup: HostSetup) -> Sequence[FileChange]: ...
-    def uninstall(self, setup: HostSetup) -> Sequence[FileChange]: ...
-
-
-@attrs.frozen(kw_only=True)
-class McpStatus:
-    """Whether our MCP server stands in a host's configuration, and where that is."""
-
-    registered: bool
-    config: str = ""
-    problems: tuple[str, ...] = ()
-
-
-@runtime_checkable
-class RegistersMcp(Protocol):
-    """What an installer may also do: name our MCP server in the host's configuration.
-
-    `mem install` adds these changes to those of `install`, `mem uninstall` to those of
-    `uninstall`. An installer whose hooks stand in the same file writes and takes out
-    both in `install` and `uninstall`; of a file that these change, the changes planned
-    here are left out. `editing.JsonServers` is all of this for `{"mcpServers": {...}}`.
-    """
-
-    def mcp_status(self, setup: HostSetup) -> McpStatus: ...
-    def mcp_install(self, setup: HostSetup) -> Sequence[FileChange]:
-        """The configuration with our server, started by `[*setup.mcp, <host's name>]`."""
-        ...
-
-    def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]: ...
-
-
-@attrs.frozen
-class SkillFolder:
-    """Where a host looks for skills: `<path>/<name>/SKILL.md`.
-
-    `inside` is the folder that the path may not leave by a link (project scope).
-    """
-
-    path: str
-    inside: str | None = None
-
-
-@runtime_checkable
-class HasSkills(Protocol):
-    """What an installer may also know: where the host looks for skills.
-
-    The core writes its own skill files there with `mem install` and takes them out
-    again with `mem uninstall`.
-    """
-
-    def skill_folder(self, setup: HostSetup) -> SkillFolder | None:
-        """None where the scope has none."""
         ...
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from claude_mem_core.types.events import EventKind
+from claude_mem_core.types.installing import HostInstaller
 from claude_mem_core.types.protocols import (
     Delivering,
     Embedding,
     HostAdapter,
-    HostInstaller,
     Model,
     Observer,
     SearchIndex,
@@ -111,17 +111,36 @@ class Provider(Record):
 
 @attrs.frozen(kw_only=True)
 class SearchBackend(Record):
-    """A search index. `open` gets the store's reader and writer as `store`."""
+    """A search index.
+
+    Attributes:
+        open: gets the store's reader and writer as `store`, and the settings.
+        order: lower is asked first.
+        exact: it finds records by the words that they hold. Exact backends answer every
+            query; the others are asked where words alone may not be enough.
+    """
 
     open: Callable[[Any, Values], SearchIndex]
     order: int = 100
+    exact: bool = False
 
 
 @attrs.frozen(kw_only=True)
 class Embedder(Record):
-    """A way to turn text into vectors."""
+    """A way to turn text into vectors.
+
+    Attributes:
+        quick: 1,000 short texts take well under a second, in any process: it embeds
+            records as they come and stands in for a slower one.
+        apart: it needs much memory and runs in a process of its own, on demand.
+        automatic: it is used when it is installed; else only when a setting names it,
+            as is right for all that sends text elsewhere.
+    """
 
     open: Callable[[Values], Embedding]
+    quick: bool = False
+    apart: bool = False
+    automatic: bool = True
 
 
 @attrs.frozen(kw_only=True)
