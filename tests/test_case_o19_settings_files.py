@@ -8,7 +8,10 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.settings import Settings, SettingsSource
 
 FILES = Path(__file__).parent / "cases" / "O19-settings-file-odd" / "files"
+NOBODY = 65534
 NAMES = {
     "worker_port": "CLAUDE_MEM_WORKER_PORT",
     "log_level": "CLAUDE_MEM_LOG_LEVEL",
@@ -124,12 +128,35 @@ def test_a_broken_file_is_told_by_line_and_column(paths: Paths, name: str, place
     assert "\0" not in settings.broken
 
 
-@pytest.mark.parametrize(
-    "kind", ["folder", "fifo", "dangling link", "huge", "deep", "forbidden"]
-)
+@contextmanager
+def ordinary_user() -> Iterator[Path]:
+    """A folder of a user who may not read everything: root becomes another one meanwhile."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        folder, root = Path(name), os.geteuid() == 0
+        SettingsSource(Paths(secure_dir(folder / "warm")), environ={}).current()
+        if root:
+            os.chown(folder, NOBODY, NOBODY)
+            os.setegid(NOBODY)
+            os.seteuid(NOBODY)
+        try:
+            yield folder
+        finally:
+            if root:
+                os.seteuid(0)
+                os.setegid(0)
+
+
+def test_a_file_that_may_not_be_read_is_told_and_left() -> None:
+    with ordinary_user() as folder:
+        paths = Paths(secure_dir(folder / "data"))
+        paths.settings.touch(0o000)
+        with pytest.raises(PermissionError):
+            paths.settings.read_bytes()
+        is_told_and_left(paths)
+
+
+@pytest.mark.parametrize("kind", ["folder", "fifo", "dangling link", "huge", "deep"])
 def test_what_can_not_be_opened_is_told_and_left(paths: Paths, kind: str) -> None:
-    if kind == "forbidden" and os.geteuid() == 0:
-        pytest.skip("root may read everything")
     file = paths.settings
     {
         "folder": file.mkdir,
@@ -137,8 +164,13 @@ def test_what_can_not_be_opened_is_told_and_left(paths: Paths, kind: str) -> Non
         "dangling link": lambda: file.symlink_to(paths.data / "nowhere"),
         "huge": lambda: file.write_text("{" + " " * 2_000_000 + "}"),
         "deep": lambda: file.write_text('{"a":' * 5000),
-        "forbidden": lambda: file.touch(0o000),
     }[kind]()
+    is_told_and_left(paths)
+
+
+def is_told_and_left(paths: Paths) -> None:
+    """The file is named, nothing is written, the file is as it was."""
+    file = paths.settings
     before = file.lstat()
     source = SettingsSource(paths, environ={})
     settings = source.current()

@@ -72,7 +72,8 @@ def _route(
     table = {endpoint.method: endpoint for endpoint in endpoints}
     if "GET" in table:
         table["HEAD"] = table["GET"]
-    return Route(path, _Endpoints(table, services, state), methods=list(table))
+    # No methods here: a plugin's mount would take those that are missing for its own.
+    return Route(path, _Endpoints(table, services, state))
 
 
 class _Endpoints:
@@ -86,7 +87,9 @@ class _Endpoints:
         self._state = state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        endpoint = self._table[scope["method"]]
+        endpoint = self._table.get(scope["method"])
+        if endpoint is None:
+            raise HTTPException(405, headers={"Allow": ", ".join(sorted(self._table))})
         right: Right = scope["state"]["right"]
         if right < endpoint.right:
             raise Refused(403, "a page may not do this; use the command line")
