@@ -32,6 +32,7 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.recall.keyword import open_index
 from claude_mem_core.recall.records import kind_of
 from claude_mem_core.recall.search import search
+from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store, memories
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
 from claude_mem_core.types import DocKind, Query, SearchIndex
@@ -60,6 +61,7 @@ class Backends:
     """The opened search backends by name."""
 
     backends: dict[str, SearchIndex]
+    exact: tuple[str, ...] = ("keyword",)
 
 
 @attrs.frozen
@@ -68,6 +70,7 @@ class Recall:
 
     store: Store
     indexer: Backends
+    settings: SettingsSource
 
 
 class Chain:
@@ -166,7 +169,8 @@ def _asked(store: Store, folders: Sequence[Path], sessions: dict[str, str]) -> F
     index = open_index(store)
     while index.feed(1000):
         pass
-    recall = Recall(store, Backends({"keyword": index}))
+    settings = SettingsSource(Paths(store.path.parent))
+    recall = Recall(store, Backends({"keyword": index}), settings)
     owner = {session: name for name, session in sessions.items()}
     found: Found = {}
     for folder in folders:

@@ -32,7 +32,9 @@ def filters(conn: apsw.Connection, query: Query) -> tuple[str, ...]:
         Nothing: no record can match.
     """
     found: list[str] = []
-    if query.project is not None:
+    if query.project_ids is not None:
+        found.append(_any("p", query.project_ids))
+    elif query.project is not None:
         found.append(_any("p", projects.find(conn, query.project)))
     if query.types:
         found.append(_any("t", query.types))

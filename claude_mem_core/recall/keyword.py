@@ -31,6 +31,7 @@ def mem_search_backends() -> Iterator[SearchBackend]:
         name="keyword",
         summary="finds words, parts of words and any script",
         order=10,
+        exact=True,
         open=lambda store, _: KeywordIndex(store),
     )
 

@@ -14,11 +14,22 @@ import apsw
 import attrs
 import pytest
 
+from claude_mem_core.plugins.index import scan
+from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.store import Store, memories, projects
 from claude_mem_core.testing.offer import RecordContract
 from claude_mem_core.testing.samples import NOW_MS
-from claude_mem_core.types import DocKind, Found, Query, SearchBackend, SearchIndex, Trust
+from claude_mem_core.types import (
+    DocKind,
+    Embedder,
+    Found,
+    Query,
+    SearchBackend,
+    SearchIndex,
+    Trust,
+    UsesEmbedders,
+)
 
 Remember = Callable[..., int]
 
@@ -40,6 +51,13 @@ ODD_WORDS = [
 ]
 
 
+def installed_embedders() -> list[Embedder]:
+    """Everything that is installed here and turns text into vectors."""
+    found = Registry([entry for entry in scan() if entry.name.startswith("embedder.")])
+    found.load(None)
+    return list(found.records("mem_embedders", Embedder))
+
+
 class SearchBackendContract(RecordContract[SearchBackend]):
     """Inherit and name the plugin."""
 
@@ -57,8 +75,12 @@ class SearchBackendContract(RecordContract[SearchBackend]):
     def search(
         self, record: SearchBackend, store: Store, values: Mapping[str, Any]
     ) -> SearchIndex:
-        """The backend, opened on the store."""
-        return record.open(store, values)
+        """The backend, opened on the store, with the embedders that are installed."""
+        self._store = store
+        opened = record.open(store, values)
+        if isinstance(opened, UsesEmbedders):
+            opened.use(installed_embedders())
+        return opened
 
     @pytest.fixture
     def remember(self, store: Store) -> Remember:
@@ -81,11 +103,19 @@ class SearchBackendContract(RecordContract[SearchBackend]):
         while search.feed(100):
             pass
         query = Query(text=text, kinds=(DocKind.OBSERVATION,), **filters)
-        found = search.search(query)
+        found = search.search(self._placed(query))
         assert isinstance(found, Found)
         assert 0 <= found.coverage <= 1
         assert found.method
         return [hit.id for hit in found.hits]
+
+    def _placed(self, query: Query) -> Query:
+        """`query` with the ids of its project, as the core asks."""
+        if query.project is None:
+            return query
+        name = query.project
+        ids = tuple(self._store.read(lambda conn: projects.find(conn, name)))
+        return attrs.evolve(query, project_ids=ids)
 
     def test_an_empty_store_has_no_hits(self, search: SearchIndex) -> None:
         assert self.ask(search, "anything") == []

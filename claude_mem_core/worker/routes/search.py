@@ -108,6 +108,7 @@ def _about(answer: SearchAnswer) -> dict[str, Any]:
         "methods": list(answer.methods),
         "failed": dict(answer.failed),
         "coverage": answer.coverage,
+        "covered": dict(answer.covered),
         "partial": sorted(answer.partial),
         "hasMore": answer.more,
     }
@@ -139,10 +140,11 @@ def _doubts(answer: SearchAnswer) -> list[str]:
     doubts = [
         f"{name} search failed ({why}) and is left out" for name, why in answer.failed.items()
     ]
-    if answer.coverage < 1:
-        doubts.append(
-            f"the index covers {answer.coverage:.0%} so far; newer memories may be missing"
-        )
+    doubts += [
+        f"the {name} index covers {share:.0%} so far; memories may be missing"
+        for name, share in answer.covered.items()
+        if share < 1
+    ]
     return ["", *(f"Note: {doubt}." for doubt in doubts)] if doubts else []
 
 
