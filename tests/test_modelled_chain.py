@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -197,15 +198,22 @@ def test_the_second_turn_goes_on_with_the_conversation(home: ModelHome) -> None:
 
 def test_a_new_generation_is_briefed() -> None:
     with model_home(CLAUDE_MEM_OBSERVER_MAX_CONVERSATION_CHARS="4000") as home:
-        home.replies(observation("The flag resets in pytest", "bugfix"), observation("Second"))
-        home.tool("s-1", "t-1", "x = compute()\n" * 200)
+        home.replies(observation("The flag resets in pytest", "bugfix"))
+        home.hook(home.payload("UserPromptSubmit", "s-1", prompt=PROMPT))
+        for number in range(12):
+            home.tool("s-1", f"t-{number}", f"failure {number} in pytest\n" * 40)
         home.hook(home.payload("Stop", "s-1", last_assistant_message="Done with it."))
         home.settle()
-        home.turn("s-1", PROMPT)
+        talks = [body["messages"][1:] for body in home.asked]
+        begun = [said[0]["content"] for said in talks if len(said) == 1]
+        assert 1 < len(begun) < len(talks), "several generations, each of several requests"
+        assert "<earlier>" not in begun[0]
+        assert all("- bugfix: The flag resets in pytest" in text for text in begun[1:])
+        assert all(sum(len(m["content"]) for m in said) < 6000 for said in talks)
+        home.turn("s-1", f"and the next: {PROMPT}")
         home.settle()
-        said = home.asked[-1]["messages"]
-        assert len(said) == 2, "system and one message: a new conversation"
-        assert "bugfix: The flag resets in pytest" in said[1]["content"]
+        said = home.asked[-1]["messages"][1:]
+        assert len(said) > 1 or re.search(r"#\d+ bugfix: The flag resets", said[0]["content"])
 
 
 def test_what_is_made_up_is_not_kept(home: ModelHome) -> None:

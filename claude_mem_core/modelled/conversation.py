@@ -15,8 +15,8 @@ from claude_mem_core.types import Message, Observation
 
 SESSIONS = 64  # conversations that are remembered
 GENERATION_CHARS = 48_000
-PAST_SHARE = 2  # the past may be this many times as long as what is new,
-PAST_CHARS = 6_000  # and as long as this in any case
+# The past may be twice as long as a large part, as long as a small one, and this in any case.
+LARGE, PAST_CHARS = 8_000, 3_000
 SAID_CHARS = 6_000  # of an answer that is repeated
 
 
@@ -35,7 +35,8 @@ class Conversation:
     def has_room(self, new: int, most: int) -> bool:
         """Whether `new` characters may follow what is there."""
         past = self.chars
-        return past + new <= most and past <= max(PAST_CHARS, PAST_SHARE * new)
+        worth = max(PAST_CHARS, 2 * new if new >= LARGE else new)
+        return past + new <= most and past <= worth
 
     def untold(self, earlier: Iterable[Observation]) -> list[Observation]:
         """Memories that it has not heard of."""

@@ -139,7 +139,8 @@ class ModelObserver:
         if not apart:
             talk = self._conversations.of(session, part.chars, limits.generation)
         earlier = talk.untold(turn.earlier(part))
-        text = instructions.request(part, earlier)
+        made = [] if talk.messages or apart else turn.made
+        text = instructions.request(part, earlier, made)
         said = [*talk.messages, Message(role="user", text=text)]
         reply = await self._asked(turn, instructions.system(mode), said, ask)
         answer = read(reply.text, summary_due=part.last)
