@@ -7,6 +7,7 @@ when it was last said.
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -32,6 +33,11 @@ LOST = (
     " writable; see `mem doctor`"
 )
 OFFER = "memory: a database of claude-mem"  # said once, ever
+CONFIRM = ["mem", "project", "confirm"]
+MARKED = (
+    "memory: a marker file in {} asks to make it one project with all below it; `{}` in a"
+    " terminal agrees"
+)
 FOUND = (
     OFFER + " lies in {}; `mem import claude-mem` takes its memories"
     " over and leaves it as it is"
@@ -71,6 +77,8 @@ class Notices:
                 "memory: this folder belongs to no project; what happens here is kept"
                 " apart and never shown in a session"
             )
+        if place.marked and place.kind == "folder":
+            texts.append(MARKED.format(place.marked, shlex.join(CONFIRM + [place.marked])))
         clones = await self._store.aread(lambda conn: _clones(conn, place))
         if not (texts or clones):
             return ""

@@ -65,9 +65,11 @@ def place_of(
 
     Args:
         cwd: may be relative, missing, deleted, of another system, or nonsense.
-        settings: for the user's named environments and the source of names.
+        settings: for the user's named environments, the source of names, and the
+            confirmed folders.
         home: the user's home directory; the process's own when empty.
-        confirmed: roots of marked folders that the user has confirmed.
+        confirmed: roots of marked folders that the user has confirmed, beside those that
+            the settings name.
     """
     home = home or os.path.expanduser("~")
     where = spelled(cwd, home)
@@ -83,6 +85,7 @@ def place_of(
         return _git(checkout, settings, stop)
     if is_no_project(path, home):
         return GENERAL
+    confirmed = {*confirmed, *_strings(settings.get("CLAUDE_MEM_PROJECT_FOLDERS"))}
     return _outside_git(path, stop, confirmed) if where.local else _folder(path, "", cwd)
 
 
@@ -120,6 +123,10 @@ def _environments(value: Any) -> Iterable[tuple[str, list[str]]]:
         name, patterns = entry.get("name"), entry.get("patterns")
         if isinstance(name, str) and name.strip() and isinstance(patterns, list):
             yield name.strip(), [text for text in patterns if isinstance(text, str)]
+
+
+def _strings(value: Any) -> Iterable[str]:
+    return (text for text in value if isinstance(text, str)) if isinstance(value, list) else ()
 
 
 # Git --------------------------------------------------------------------------------

@@ -75,6 +75,15 @@ PROJECTS = (
         help='Named groups of folders: [{"name": "acme", "patterns": ["~/work/acme/**"]}].'
         " They win over every other way of naming.",
     ),
+    _projects(
+        key="CLAUDE_MEM_PROJECT_FOLDERS",
+        type="json",
+        default=[],
+        scope=MACHINE,
+        sources=FILE,
+        help="Folders outside git that are one project with all below them, because a marker"
+        " file in them says so and you agreed: `mem project confirm` adds one.",
+    ),
 )
 
 REDACTION = (

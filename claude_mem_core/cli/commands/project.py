@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
+NO_MARKER = (
+    "no marker file (.claude-mem.json or .claude-mem-project) stands in {folder} or above"
+    " it, outside of git; make one where the project begins"
+)
 HELP = "list projects as places; link a clone or a moved folder with its memories"
 
 
@@ -21,6 +27,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
                         help="label or id; default: the project of this directory")  # fmt: skip
 
 
+    confirm = _action(actions, "confirm", "agree that a marked folder is one project")
+    confirm.add_argument("folder", nargs="?", metavar="DIR",
+                         help="the folder, or one below it; default: this one")  # fmt: skip
+
+
 def _action(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
@@ -29,7 +40,8 @@ def _action(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """0 done, 1 when there is no such project."""
-    return {"list": _list, "link": _link, "unlink": _unlink}[args.action](args)
+    actions = {"list": _list, "link": _link, "unlink": _unlink, "confirm": _confirm}
+    return actions[args.action](args)
 
 
 def _list(args: argparse.Namespace) -> int:
@@ -75,6 +87,36 @@ def _link(args: argparse.Namespace) -> int:
 
 def _unlink(args: argparse.Namespace) -> int:
     return _ask("unlink", args, [args.name] if args.name else [], {})
+
+
+def _confirm(args: argparse.Namespace) -> int:
+    """A file alone groups nothing: whoever unpacks an archive did not write its marker."""
+    from claude_mem_core.cli.emit import emit, emit_json
+    from claude_mem_core.cli.install.run import agreed, terminal
+    from claude_mem_core.cli.recalled import here
+    from claude_mem_core.errors import UsageError
+    from claude_mem_core.paths import Paths, data_dir, home_dir
+    from claude_mem_core.projects import place_of
+    from claude_mem_core.settings import SettingsSource
+
+    source = SettingsSource(Paths(data_dir()))
+    settings, folder = source.current(), os.path.abspath(args.folder or here())
+    place = place_of(folder, settings, str(home_dir()))
+    if not place.marked:
+        raise UsageError(NO_MARKER.format(folder=folder))
+    if place.kind == "folder":
+        if not terminal():
+            raise UsageError("this is asked at a terminal only; run the command in one")
+        name = f" under the name {place.alias}" if place.alias else ""
+        if not agreed(f"Make {place.marked} one project with all below it{name}?"):
+            return 1
+        folders = [*settings["CLAUDE_MEM_PROJECT_FOLDERS"], place.marked]
+        source.set("CLAUDE_MEM_PROJECT_FOLDERS", json.dumps(folders))
+    if args.json:
+        emit_json({"folder": place.marked, "confirmed": True})
+    else:
+        emit(f"{place.marked} is one project, with all below it")
+    return 0
 
 
 def _ask(action: str, args: argparse.Namespace, named: list[str], body: dict[str, str]) -> int:
