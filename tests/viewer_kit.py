@@ -28,9 +28,8 @@ SHOTS = Path(os.environ.get("VIEWER_SHOTS") or Path(__file__).parent.parent / ".
 DAY = 86_400_000
 STORY: tuple[tuple[str, str, str, str, tuple[str, ...]], ...] = (
     ("decision", "Refresh tokens rotate on every use; reuse revokes the whole family",
-     "A refresh token is valid once. Using it gives a new one of the same family; an old one"
-     " that comes again was copied, so the family is revoked and the person signs in anew."
-     "\n\nA grace of 10 seconds covers two tabs that refresh at once.",
+     "A refresh token is valid once; an old one that comes again was copied, so its family is"
+     + " revoked.\n\nA grace of 10 seconds covers two tabs that refresh at once.",
      "Rotate refresh tokens on use. Think about two tabs refreshing at once.",
      ("src/auth/refresh.py", "tests/auth/test_family.py")),
     ("bugfix", "Login loop on Safari came from SameSite=Strict on the callback cookie",
@@ -200,9 +199,10 @@ class Viewer:
         return self.page
 
     def go(self, path: str) -> Page:
-        """Another address in the same tab."""
-        self.page.goto(f"{self.base}{path}")
-        self.page.wait_for_selector(".rail, .tv")
+        """Another address in the same tab, as a link of the page goes there."""
+        self.page.evaluate(
+            "(path) => { history.pushState({}, '', path); dispatchEvent(new Event('popstate')); }", path
+        )
         return self.page
 
     def memory(self, key: object) -> dict[str, Any]:

@@ -53,7 +53,8 @@ export function menu(from, { title, options, chosen, picked }) {
     at = 0;
     draw();
   });
-  document.body.append(el);
+  // Inside of the page, so that it belongs to it; its place is fixed anyhow.
+  document.getElementById("main").append(el);
   from.setAttribute("aria-expanded", "true");
   open = { el, from };
   const place = from.getBoundingClientRect();

@@ -63,6 +63,8 @@ export async function look() {
     vitals.health = await get("/api/viewer/health");
     drawVitals();
     emit("health", vitals.health);
+    const { counts } = await get("/api/work", { limit: 50 });
+    badge("work", counts.needs ? num(counts.needs) : "");
   } catch { /* the line above the page says it */ }
 }
 

@@ -33,8 +33,8 @@ class Memories {
     this.bar = filters(this);
     this.panel = h("section", { class: "panel", "aria-label": "Memory", tabindex: "-1" });
     this.memory = memoryView(this.panel, this);
-    this.root = h("div", { class: "memories" },
-      h("section", { class: "list", "aria-label": "Memories" }, h("h1", { class: "sr" }, "Memories"), this.bar.root, this.list.root), this.panel);
+    this.root = h("div", { class: "memories" }, h("h1", { class: "sr" }, "Memories"),
+      h("section", { class: "list", "aria-label": "Memories" }, this.bar.root, this.list.root), this.panel);
     fill(main, this.root);
     this.off = [on("event", (event) => this.heard(event)), on("again", () => this.refresh())];
   }

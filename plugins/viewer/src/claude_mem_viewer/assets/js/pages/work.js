@@ -27,7 +27,7 @@ class Work {
     this.title = "My Work";
     this.list = h("section", { class: "list worklist", "aria-label": "Work" });
     this.panel = h("section", { class: "panel", "aria-label": "Record", tabindex: "-1" });
-    this.root = h("div", { class: "memories" }, this.list, this.panel);
+    this.root = h("div", { class: "memories" }, h("h1", { class: "sr" }, "My Work"), this.list, this.panel);
     this.off = [on("event", (event) => this.heard(event)), on("again", () => this.load())];
     fill(main, this.root);
     this.bones = setTimeout(() => fill(this.list, skeleton(8)), 120);
@@ -69,7 +69,7 @@ class Work {
     const { items, counts } = this.found;
     badge("work", counts.needs ? num(counts.needs) : "");
     const head = counts.needs || counts.ready ? [counts.needs ? h("b", {}, `${num(counts.needs)} ${counts.needs === 1 ? "needs" : "need"} you`) : null, counts.needs && counts.ready ? ", " : "", counts.ready ? `${num(counts.ready)} to check` : ""] : "Nothing needs you.";
-    fill(this.list, h("header", { class: "whead" }, h("h1", {}, "My Work"), h("p", {}, head),
+    fill(this.list, h("header", { class: "whead" }, h("p", { class: "big", "aria-hidden": "true" }, "My Work"), h("p", {}, head),
       this.waiting ? h("button", { type: "button", class: "btn", onclick: () => { this.found = this.waiting; this.waiting = null; this.draw(); this.show(); } }, "Show updates") : null),
     items.length ? GROUPS.map((group) => this.group(group, items)) : empty("Nothing was asked yet.", h("p", {}, "The first prompt of a session in any connected host appears here.")));
   }
