@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from claude_mem_core.cli.client import WorkerClient
@@ -258,6 +259,15 @@ def test_a_worker_that_is_down_is_started(idle: Paths) -> None:
         found = {one["id"]: one for one in made.rest()}
     assert found[1]["result"]["serverInfo"]["name"] == "claude-mem"
     assert len(found[2]["result"]["tools"]) == 7
+    assert WorkerClient(idle).running()
+
+
+def test_the_worker_does_not_descend_from_the_bridge(idle: Paths) -> None:
+    """Some hosts end, at their own end, whatever descends from what they have started."""
+    with bridge(idle) as made:
+        assert made.ask("initialize")["result"]
+        below = psutil.Process(made.process.pid).children(recursive=True)
+        assert below == []
     assert WorkerClient(idle).running()
 
 

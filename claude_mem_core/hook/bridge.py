@@ -112,7 +112,7 @@ class Bridge:
             start = self.load("start").Start(self.data, AGAIN_S)
             end = monotonic() + START_S
             while monotonic() < end:
-                child = 0 if start.is_fresh() else start.begin()
+                child = 0 if start.is_fresh() else start.begin(apart=True)
                 if self._is_up():
                     return
                 if not child and start.has_failed():

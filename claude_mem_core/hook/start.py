@@ -24,8 +24,12 @@ class Start:
         self._again_s = again_s
         self._path = data + "/starting"
 
-    def begin(self) -> int:
-        """Start the worker unless that was just tried; the child's id, else 0."""
+    def begin(self, *, apart: bool = False) -> int:
+        """Start the worker unless that was just tried; its process id, else 0.
+
+        `apart` is for processes that live on: some hosts end whatever descends from the
+        programs they have started, and the worker must not.
+        """
         try:
             _clear(self._path)
             file = _os.open(self._path, OPEN | _os.O_CREAT, 0o600)
@@ -36,7 +40,7 @@ class Start:
             if not self._is_due(_os.read(file, 200)):
                 return 0
             self._note(file, 0, "failed")
-            child = spawn(self._data)
+            child = spawn_apart(self._data) if apart else spawn(self._data)
             self._note(file, child, "started")
         except (OSError, ValueError):
             return 0
@@ -139,6 +143,30 @@ def spawn(data: str) -> int:
         return _os.posix_spawn(argv[0], argv, env, file_actions=actions, setsid=True)
     except NotImplementedError:  # a C library without it
         return _fork(argv, env)
+
+
+def spawn_apart(data: str) -> int:
+    """The same through a process that ends at once, so that the worker has no parent here.
+
+    Raises:
+        OSError: as `spawn`.
+    """
+    ours, its = _os.pipe()
+    between = _os.fork()
+    if not between:
+        try:
+            _os.write(its, b"%d" % spawn(data))
+        finally:
+            _os._exit(0)
+    _os.close(its)
+    try:
+        said = _os.read(ours, 20)
+        _os.waitpid(between, 0)
+    finally:
+        _os.close(ours)
+    if not said:
+        raise OSError("the worker can't be started")
+    return int(said)
 
 
 def _fork(argv: list[bytes], env: dict[bytes, bytes]) -> int:

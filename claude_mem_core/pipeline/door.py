@@ -12,8 +12,17 @@ from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
 from claude_mem_core.types import Event, EventKind
 
-SHELLS = {"Bash", "PowerShell", "exec_command", "shell", "run_shell_command"}
-READERS = {"Read", "View", "read_file"}
+SHELLS = {
+    "Bash",
+    "PowerShell",
+    "bash",
+    "exec",
+    "exec_command",
+    "powershell",
+    "run_shell_command",
+    "shell",
+}
+READERS = {"Read", "View", "view", "read_file"}
 TOOL_KINDS = {EventKind.TOOL_USED, EventKind.TOOL_FAILED, EventKind.FILE_EDITED}
 SWITCHES = {
     "CLAUDE_MEM_DISABLE_TOOL_HOOKS": TOOL_KINDS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -103,6 +104,7 @@ class Place:
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """What the database holds, read beside the worker."""
         conn = apsw.Connection(str(self.paths.database), flags=apsw.SQLITE_OPEN_READONLY)
+        conn.set_busy_timeout(10_000)
         try:
             return list(conn.execute(sql, values))  # type: ignore[arg-type]
         finally:
@@ -399,6 +401,10 @@ class Qwen(Agent):
             "OPENAI_BASE_URL": f"{self.models.url}/v1",
             "OPENAI_MODEL": "fake-model",
         }
+
+    def same(self, path: str, before: bytes, now: bytes | None) -> bool:
+        """It notes the version of its settings in them."""
+        return now is not None and re.sub(rb',\n  "\$version": \d+', b"", now) == before
 
     def command(self, prompt: str, *args: str) -> Sequence[str]:
         return (self.program, "-p", prompt, "--approval-mode", "yolo", *args)
