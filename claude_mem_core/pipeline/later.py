@@ -18,6 +18,7 @@ from claude_mem_core.pipeline.asking import Asking
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.keeping import Keeper
 from claude_mem_core.plugins.calls import Outcome, call_async, describe
+from claude_mem_core.providing.budget import OverBudget
 from claude_mem_core.providing.policy import OWN
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store, queue
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 LEASE_MS = 300_000
 RENEW_S = 60.0
 IDLE_MS = 0  # whatever waits for a model is ready
-REST_S, LONGEST_REST_S = 1.0, 600.0
+REST_MS = 60_000
 
 
 class Later:
@@ -119,9 +120,9 @@ class Later:
         return outcome
 
     def _rest(self, session: int, error: ProviderError) -> None:
-        """Leave a session alone for as long as it has nobody to ask."""
-        seconds = min(max(error.retry_after_s or REST_S, REST_S), LONGEST_REST_S)
-        self._resting[session] = now_ms() + int(seconds * 1000)
+        """A session over its own budget is left alone for a while; the others go on."""
+        if isinstance(error, OverBudget):
+            self._resting[session] = now_ms() + REST_MS
 
     async def _renew(self, work: queue.Work) -> None:
         """Show that the work goes on; a lease that runs out counts as a failure."""
