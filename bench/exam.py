@@ -2,6 +2,10 @@
 
     .venv/bin/python bench/exam.py [DIR] --json
     .venv/bin/python bench/exam.py DIR --direct      only the observer, without the chain
+    .venv/bin/python bench/exam.py DIR --provider NAME
+
+With a provider your settings and keys for it count, in a fresh data directory, and the
+figures end with what it cost; `by_rules` counts memories that are not the model's.
 
 Plays each session of DIR (`<session>/events.jsonl`) through the real hook client and the
 real worker, waits until the queue is empty, and scores what is stored against
@@ -19,7 +23,7 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,6 +31,7 @@ from typing import Any
 import attrs
 
 from bench.exam_direct import SUMMARY, observation_json, payloads, play
+from bench.exam_model import choose, cost, reason
 from claude_mem_core.edge import install_hook
 from claude_mem_core.paths import Paths
 from claude_mem_core.recall.keyword import open_index
@@ -41,8 +46,8 @@ HERE = Path(__file__).resolve().parent
 EXAM = HERE.parent / "tests" / "exam"
 HOST = "claude-code"
 WAIT_S = 120.0
+MODEL_WAIT_S = 3600.0
 TOP = 5
-
 Memories = dict[str, list[dict[str, Any]]]
 
 
@@ -94,38 +99,47 @@ class Chain:
                 cwd=project, capture_output=True, timeout=60, env={"PATH": os.environ["PATH"]},
             )  # fmt: skip
 
-    def settle(self, live: LiveWorker) -> None:
+    def settle(self, live: LiveWorker, seconds: float = WAIT_S) -> None:
         """Wait until nothing waits any more.
 
         Raises:
             SystemExit: it took too long.
         """
-        end = time.monotonic() + WAIT_S
+        end = time.monotonic() + seconds
         while time.monotonic() < end:
             status = live.ask("GET", "/api/processing-status").json
             if not status["queueDepth"] and not status["isProcessing"] and not self._spooled():
                 return
             time.sleep(0.1)
-        raise SystemExit(f"the queue did not empty in {WAIT_S:.0f} s: mem queue status")
+        raise SystemExit(f"the queue did not empty in {seconds:.0f} s{reason(live)}")
 
     def _spooled(self) -> bool:
         return any(self.paths.spool.glob("*.ev")) if self.paths.spool.exists() else False
 
 
-def through_the_chain(folders: Sequence[Path]) -> tuple[dict[str, Memories], Found]:
-    """What is stored of each session, and how our search answers."""
+def through_the_chain(
+    folders: Sequence[Path], prepare: Callable[[Paths], None] | None = None, python: str = ""
+) -> tuple[dict[str, Memories], Found, dict[str, Any]]:
+    """What is stored of each session, how our search answers, and what models cost.
+
+    `prepare` fills the data directory before the worker starts, which `python` runs.
+    """
     with data_dir() as paths, tempfile.TemporaryDirectory() as base:
+        if prepare is not None:
+            prepare(paths)
         chain = Chain(paths, Path(base))
-        live = start(paths)
+        live = start(paths, python=python)
         try:
             for folder in folders:
                 chain.send(folder)
-            chain.settle(live)
+            chain.settle(live, MODEL_WAIT_S if prepare else WAIT_S)
         finally:
             live.stop()
         store = Store.open(paths.database)
         try:
-            return _stored(store, chain.sessions), _asked(store, folders, chain.sessions)
+            stored = _stored(store, chain.sessions)
+            asked = _asked(store, folders, chain.sessions)
+            return stored, asked, cost(paths, store) if prepare else {}
         finally:
             store.close()
 
@@ -246,15 +260,18 @@ def _share(pair: tuple[int, int]) -> float:
     return round(pair[0] / pair[1], 3) if pair[1] else 1.0
 
 
-def examine(folder: Path, *, direct: bool = False) -> dict[str, Any]:
-    """The figures of all sessions in `folder`."""
+def examine(
+    folder: Path, *, direct: bool = False, prepare: Callable[[Paths], None] | None = None,
+    python: str = "",
+) -> dict[str, Any]:  # fmt: skip
+    """The figures of all sessions in `folder`; with `prepare` also what models cost."""
     folders = sorted(path.parent for path in folder.glob("*/events.jsonl"))
     if not folders:
         raise SystemExit(f"no session in {folder}: name a folder of <session>/events.jsonl")
     if direct:
         return grade(folders, {f.name: play(f).export() for f in folders}, None)
-    results, found = through_the_chain(folders)
-    return grade(folders, results, found)
+    results, found, cost = through_the_chain(folders, prepare, python)
+    return {**grade(folders, results, found), **cost}
 
 
 def main() -> None:
@@ -265,8 +282,10 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=EXAM / "open")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--direct", action="store_true", help="without hook, worker and store")
+    parser.add_argument("--provider", help="who makes the memories: a provider's name")
     args = parser.parse_args()
-    figures = examine(args.folder, direct=args.direct)
+    prepare = partial(choose, provider=args.provider) if args.provider else None
+    figures = examine(args.folder, direct=args.direct, prepare=prepare)
     rows = figures.pop("rows")
     if args.json:
         print(json.dumps(figures))
