@@ -64,11 +64,15 @@ class Modes:
 
     def ids(self) -> list[str]:
         """Every id there is a file for."""
-        found = {path.name.removesuffix(".json") for path in _files(_data())}
+        found = self.bundled_ids()
         for folder in (self._own, self._override):
             if folder is not None and folder.is_dir():
                 found |= {path.stem for path in folder.glob("*.json")}
         return sorted(one for one in found if is_id(one))
+
+    def bundled_ids(self) -> set[str]:
+        """Ids of the modes that come with the product."""
+        return {path.name.removesuffix(".json") for path in _files(_data())}
 
     def shadowed(self) -> list[str]:
         """Ids of the user's own files that a bundled mode hides."""
@@ -93,13 +97,13 @@ class Modes:
             self._override is not None
             and (path := self._override / f"{mode_id}.json").is_file()
         ):
-            return _read(path.read_bytes(), str(path)), str(path)
+            return parsed(path.read_bytes(), str(path)), str(path)
         bundled = _data() / f"{mode_id}.json"
         if bundled.is_file():
-            return _read(bundled.read_bytes(), str(bundled)), str(bundled)
+            return parsed(bundled.read_bytes(), str(bundled)), str(bundled)
         path = self._own / f"{mode_id}.json"
         if path.is_file():
-            return _read(path.read_bytes(), str(path)), str(path)
+            return parsed(path.read_bytes(), str(path)), str(path)
         raise NotFound(f"no mode is called {mode_id!r}; see: mem mode list")
 
 
@@ -128,7 +132,12 @@ def _items(base: list[Any], own: list[Any]) -> list[Any]:
     return [*kept, *changed.values()]
 
 
-def _read(data: bytes, where: str) -> dict[str, Any]:
+def parsed(data: bytes, where: str) -> dict[str, Any]:
+    """A mode's JSON object.
+
+    Raises:
+        SettingsError: it is none; the text names `where`.
+    """
     if len(data) > BYTES:
         raise SettingsError(f"{where}: larger than {BYTES:,} bytes")
     try:

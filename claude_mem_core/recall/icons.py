@@ -12,6 +12,13 @@ ICONS = {
     "security_alert": "\U0001f6a8",
     "security_note": "\U0001f510",
     "sensitive": "\U0001f512",
+    # Of the mode `email-investigation`.
+    "entity": "\U0001f464",
+    "relationship": "\U0001f517",
+    "timeline-event": "\U0001f4c5",
+    "evidence": "\U0001f4c4",
+    "anomaly": "\u26a0\ufe0f",
+    "conclusion": "\U0001f4cc",
 }
 SESSION = "\U0001f3af"
 PROMPT = "\U0001f4ac"
