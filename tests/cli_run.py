@@ -30,8 +30,11 @@ class Ran:
         return json.loads(self.out)
 
 
-def mem(data: Path, *args: str, stdin: str = "") -> Ran:
-    """`mem ARGS` for the data directory `data`; standard input is no terminal."""
+def mem(data: Path, *args: str, stdin: str = "", plugins: bool = False) -> Ran:
+    """`mem ARGS` for the data directory `data`; standard input is no terminal.
+
+    `plugins`: with what is installed beside the core, which takes longer.
+    """
     out, err = io.StringIO(), io.StringIO()
     kept = {key: value for key, value in os.environ.items() if "CLAUDE_MEM" not in key}
     env = {**kept, "CLAUDE_MEM_DATA_DIR": str(data)}
@@ -41,7 +44,7 @@ def mem(data: Path, *args: str, stdin: str = "") -> Ran:
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        code = _code(["--no-plugins", *args], err)
+        code = _code([*([] if plugins else ["--no-plugins"]), *args], err)
     return Ran(code, out.getvalue(), err.getvalue())
 
 

@@ -29,8 +29,9 @@ class Home:
         return cls(folder, Paths(folder / ".claude-mem"))
 
     def setup(
-        self, *, scope: str = "user", project: str = "", options: Sequence[str] = ()
-    ) -> HostSetup:
+        self, *, scope: str = "user", project: str = "", options: Sequence[str] = (),
+        mcp: Sequence[str] = (),
+    ) -> HostSetup:  # fmt: skip
         launch = str(self.paths.hook / "launch.py")
         return HostSetup(
             home=str(self.folder),
@@ -39,6 +40,7 @@ class Home:
             env={"PATH": os.environ["PATH"], "HOME": str(self.folder)},
             scope=scope,
             project=project,
+            mcp=tuple(mcp),
             options=frozenset(options),
         )
 

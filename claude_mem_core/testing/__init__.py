@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from claude_mem_core.testing.fake_site import FakeSite
     from claude_mem_core.testing.host import HostContract
     from claude_mem_core.testing.installer import GoldenInstallerContract, InstallerContract
+    from claude_mem_core.testing.mcp import McpContract
     from claude_mem_core.testing.observer import ObserverContract
     from claude_mem_core.testing.plugin import PluginContract
     from claude_mem_core.testing.policy import PolicyContract
@@ -43,6 +44,7 @@ __all__ = [
     "GoldenInstallerContract",
     "HostContract",
     "InstallerContract",
+    "McpContract",
     "ObserverContract",
     "PluginContract",
     "PolicyContract",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_mem_core.testing import HostContract, InstallerContract
+from claude_mem_core.testing import HostContract, InstallerContract, McpContract
 from claude_mem_core.types import EventKind
 
 DIRTY = [
@@ -38,3 +38,18 @@ class TestClaudeCodeInstaller(InstallerContract):
         b'{"hooks": {"Stop": {}}}',
         b"\xff\xfe{\x00}\x00",
     )
+
+
+SERVERS = [
+    b"{}",
+    b'{"numStartups": 3, "mcpServers": {}}',
+    b'{\n  "numStartups": 12,\n  "mcpServers": {\n    "other": {"type": "http"}\n  }\n}',
+    b'{\n\t"mcpServers": {"claude-mem": {"command": "another product"}},\n\t"b": {}\n}\n',
+]
+
+
+class TestClaudeCodeMcp(McpContract):
+    plugin = "host.claude-code"
+    config = ".claude.json"
+    contents = SERVERS
+    unreadable = (b"{", b"[]", b'{"mcpServers": 3}', b"\xff\xfe{\x00}\x00")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_mem_core.testing import HostContract, InstallerContract
+from claude_mem_core.testing import HostContract, InstallerContract, McpContract
 from claude_mem_core.types import EventKind
 
 DIRTY = [
@@ -34,3 +34,18 @@ class TestKimiInstaller(InstallerContract):
     config = ".kimi-code/config.toml"
     contents = DIRTY
     unreadable = (b"x =", b"[a\n", b"\xff\xfe", b"hooks = []\n", b"[hooks]\na = 1\n")
+
+
+SERVERS = [
+    b"{}",
+    b'{"mcpServers": {}}',
+    b'{\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n',
+    b'// mine\n{"mcpServers": {"claude-mem": {"command": "another product"}}, "a": [1,],}\n',
+]
+
+
+class TestKimiMcp(McpContract):
+    plugin = "host.kimi"
+    config = ".kimi-code/mcp.json"
+    contents = SERVERS
+    unreadable = (b"{", b"[]", b'{"mcpServers": []}', b"\xff\xfe{\x00}\x00")
