@@ -166,7 +166,7 @@ def test_a_title_of_a_megabyte_costs_one_line(viewer: Viewer) -> None:
     unharmed(page)
 
 
-@pytest.mark.parametrize("path", ["/", "/sessions", "/sessions/1", "/queue", "/status", "/settings", "/tv", "/memories?state=deleted"])
+@pytest.mark.parametrize("path", ["/", "/sessions", "/session/1", "/queue", "/status", "/settings", "/tv", "/memories?state=deleted"])
 def test_every_page_is_unharmed(viewer: Viewer, path: str) -> None:
     keys = all_keys(viewer.live)
     page = viewer.open("/memories")

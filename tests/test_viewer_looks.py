@@ -52,7 +52,7 @@ def pages(made: Seeded) -> dict[str, tuple[str, str]]:
         "nothing": ("/memories?q=zeppelin", ".empty .big"),
         "deleted": ("/memories?state=deleted", ".empty .big"),
         "sessions": ("/sessions", ".grid"),
-        "session": ("/sessions/3", ".turns"),
+        "session": ("/session/3", ".turns"),
         "queue": ("/queue", ".letters"),
         "usage": ("/usage", ".phead"),
         "status": ("/status", ".hosts"),

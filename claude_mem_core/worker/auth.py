@@ -28,8 +28,8 @@ PROOF_S = 60
 HEALTH = {"/health", "/api/health"}
 # The addresses of the viewer: one static page that holds nothing of anybody.
 _PAGE = re.compile(
-    r"/(?:viewer|tv|tv\.html|favicon\.ico|queue|usage|status|settings"
-    r"|(?:memories|sessions|work)(?:/[SPs]?[0-9]{1,18})?)?"
+    r"/(?:viewer|tv|tv\.html|favicon\.ico|sessions|queue|usage|status|settings"
+    r"|(?:memories|session|work)(?:/[SPs]?[0-9]{1,18})?)?"
 )
 OPEN = HEALTH | {"/prove", "/api/session"}
 _TOKEN = re.compile(r"[0-9a-f]{64}")

@@ -16,7 +16,8 @@ from claude_mem_core import edge, redactor
 from claude_mem_core.clean import skip_pattern
 from claude_mem_core.errors import MemError, StoreError
 from claude_mem_core.files import write_private
-from claude_mem_core.store import queue
+from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.store import correct, queue
 from claude_mem_core.worker import heartbeat, logs
 from claude_mem_core.worker.lock import clear_place
 from claude_mem_core.worker.state import WorkerState
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SPOOL_S = 5.0
+TRASH_S = 3600.0
 IDLE_LEAST_S = 60
 IDLE_LOOK_S = 5.0
 _VERSION = re.compile(r'^__version__ = "([^"]+)"', re.MULTILINE)
@@ -147,6 +149,15 @@ def _has_entries(folder: Path) -> bool:
             return any(entry.name != "rejected" for entry in entries)
     except OSError:
         return False
+
+
+async def empty_trash(services: Services) -> None:
+    """Every hour, and at the start: forget for good what was deleted a week ago."""
+    while True:
+        with suppress(StoreError):
+            while await services.store.awrite(lambda conn: correct.purge(conn, now_ms())):
+                await asyncio.sleep(0)
+        await asyncio.sleep(TRASH_S)
 
 
 async def leave_when_idle(state: WorkerState, services: Services) -> None:

@@ -21,7 +21,7 @@ TYPES: Mapping[str, str] = {
 # Every address of the page; what comes after the first part is read by the page itself.
 ADDRESSES = (
     "/", "/viewer", "/tv", "/tv.html", "/memories", "/memories/{key}", "/sessions",
-    "/sessions/{key}", "/work/{key}", "/queue", "/usage", "/status", "/settings",
+    "/session/{key}", "/work/{key}", "/queue", "/usage", "/status", "/settings",
 )  # fmt: skip
 
 

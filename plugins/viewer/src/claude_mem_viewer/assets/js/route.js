@@ -2,7 +2,7 @@
 import { emit } from "./bus.js";
 
 const PAGES = {
-  "": "work", viewer: "memories", work: "work", memories: "memories", sessions: "sessions", queue: "queue",
+  "": "work", viewer: "memories", work: "work", memories: "memories", sessions: "sessions", session: "sessions", queue: "queue",
   usage: "usage", status: "status", settings: "settings", tv: "tv", "tv.html": "tv",
 };
 

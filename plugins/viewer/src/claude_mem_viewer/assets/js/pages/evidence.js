@@ -24,7 +24,7 @@ function trail(found) {
   return h("section", {}, h("h2", {}, "Where it comes from"), h("ol", { class: "trail" }, steps));
 }
 
-const session = (id) => (id ? h("a", { class: "link num", href: `/sessions/${id}` }, `session ${id}`) : "no session");
+const session = (id) => (id ? h("a", { class: "link num", href: `/session/${id}` }, `session ${id}`) : "no session");
 
 // Input and output are fetched when somebody wants to see them.
 function tool(use) {

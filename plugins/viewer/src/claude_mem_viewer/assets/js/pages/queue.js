@@ -51,14 +51,14 @@ class Queue {
 
   cause(cause, k) {
     return h("li", {}, icon("alert"), h("div", {}, h("p", { class: "strong" }, words(cause.cause)),
-      h("p", { class: "dim" }, many(cause.ids.length, "piece of work", "pieces of work"), " \u00b7 ", cause.sessions.map((id, n) => [n ? ", " : "", h("a", { class: "link", href: `/sessions/${id}` }, `session ${id}`)]), ` \u00b7 tried ${cause.tries} times \u00b7 `, time(cause.last_ms, { word: true }))),
+      h("p", { class: "dim" }, many(cause.ids.length, "piece of work", "pieces of work"), " \u00b7 ", cause.sessions.map((id, n) => [n ? ", " : "", h("a", { class: "link", href: `/session/${id}` }, `session ${id}`)]), ` \u00b7 tried ${cause.tries} times \u00b7 `, time(cause.last_ms, { word: true }))),
     h("div", { class: "la" }, h("button", { type: "button", class: "btn", "data-act": `retry-${k}`, onclick: () => this.retry(cause.ids) }, "Retry"), h("button", { type: "button", class: "btn quiet", onclick: () => this.discard(cause.ids) }, "Discard")));
   }
 
   items(title, items) {
     if (!items.length) return null;
     return h("section", { class: "block" }, h("h2", {}, title), h("table", { class: "grid" }, h("thead", {}, h("tr", {}, ["Work", "Session", "Prompt", "Tries", "Since"].map((name, k) => h("th", { scope: "col", class: k > 1 ? "r" : null }, name)))),
-      h("tbody", {}, items.map((one) => h("tr", {}, h("td", { class: "lead" }, words(one.tool_name || (one.message_type === "summarize" ? "End of a turn" : "Event"))), h("td", { "data-l": "Session" }, h("a", { class: "link", href: `/sessions/${one.session_db_id}` }, `session ${one.session_db_id}`)),
+      h("tbody", {}, items.map((one) => h("tr", {}, h("td", { class: "lead" }, words(one.tool_name || (one.message_type === "summarize" ? "End of a turn" : "Event"))), h("td", { "data-l": "Session" }, h("a", { class: "link", href: `/session/${one.session_db_id}` }, `session ${one.session_db_id}`)),
         h("td", { class: "r num", "data-l": "Prompt" }, num(one.prompt_number)), h("td", { class: "r num", "data-l": "Tries" }, num(one.retry_count)), h("td", { class: "r", "data-l": "Since" }, time(one.created_at_epoch)))))));
   }
 

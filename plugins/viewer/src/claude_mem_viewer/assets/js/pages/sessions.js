@@ -84,7 +84,7 @@ const cards = (list) => h("ul", { class: "plainlist" }, list.map((card) => h("li
 function row(one) {
   const live = one.status === "active" && one.last_ms && Date.now() - one.last_ms < LIVE_MS;
   const cell = (label, value, cls = "r") => h("td", { class: cls, "data-l": label }, value);
-  return h("tr", {}, h("td", { class: "lead" }, live ? h("span", { class: "dot", role: "img", "aria-label": "Active now" }) : null, h("a", { class: "cut strong", href: `/sessions/${one.id}` }, words(one.title || `Session ${one.id}`))),
+  return h("tr", {}, h("td", { class: "lead" }, live ? h("span", { class: "dot", role: "img", "aria-label": "Active now" }) : null, h("a", { class: "cut strong", href: `/session/${one.id}` }, words(one.title || `Session ${one.id}`))),
     cell("Project", words(one.project), ""), cell("Host", words(hostName(one.host)), ""), cell("Started", time(one.started_ms)),
     cell("Length", one.last_ms ? length(Math.max(0, one.last_ms - one.started_ms)) : "\u2013"), cell("Prompts", num(one.prompts)), cell("Memories", num(one.memories)));
 }

@@ -101,7 +101,7 @@ class Work {
     h("div", { class: "mbody" }, h("article", { class: "mtext narrow" },
       one.state === "needs" ? h("div", { class: "callout" }, h("h2", {}, "It asks"), h("p", {}, words(one.ask)), h("p", { class: "dim" }, `Answer in the ${hostName(one.host)} conversation. This page only shows it.`)) : null,
       h("h2", { class: "mtitle" }, words(one.title)),
-      h("p", { class: "mline" }, words(one.project), h("span", { class: "sep" }, words(hostName(one.host))), h("span", { class: "sep" }, time(one.last_ms, { word: true })), h("span", { class: "sep" }, h("a", { class: "link", href: `/sessions/${one.id}` }, `session ${one.id}`))),
+      h("p", { class: "mline" }, words(one.project), h("span", { class: "sep" }, words(hostName(one.host))), h("span", { class: "sep" }, time(one.last_ms, { word: true })), h("span", { class: "sep" }, h("a", { class: "link", href: `/session/${one.id}` }, `session ${one.id}`))),
       section("Result", one.result), section("Next step", one.next),
       one.done.length ? h("section", {}, h("h3", { class: "sh" }, "Done before"), h("ul", { class: "facts" }, one.done.map((text) => h("li", {}, words(text))))) : null,
       section("What was asked", one.request),
