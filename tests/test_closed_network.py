@@ -96,6 +96,8 @@ def test_a_session_connects_to_nothing_but_our_socket(scene: tuple[Any, Watched]
             ["search", "cart"],
             ["verify"],
             ["context", "--cwd", "/srv/shop"],
+            ["usage"],
+            ["auth", "list"],
         ):
             watched.run(RUN_MODULE, mem, command, env)
     finally:
