@@ -13,6 +13,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 
 import anyio
 import attrs
@@ -78,15 +79,24 @@ def bare_environment(settings: Values, **more: str) -> dict[str, str]:
     return {**kept, **SILENT, **more}
 
 
-async def started(argv: Sequence[str], env: Mapping[str, str], folder: Path) -> Process:
+async def started(
+    argv: Sequence[str], env: Mapping[str, str], folder: Path, *, last_words: bool = True
+) -> Process:
     """The running program, in a process group of its own.
+
+    Args:
+        last_words: whether the caller listens to stderr; else it goes nowhere.
 
     Raises:
         ProviderError: it can't be started.
     """
     try:
         return await anyio.open_process(
-            list(argv), cwd=folder, env=dict(env), start_new_session=os.name != "nt"
+            list(argv),
+            cwd=folder,
+            env=dict(env),
+            stderr=PIPE if last_words else DEVNULL,
+            start_new_session=os.name != "nt",
         )
     except OSError as error:
         text = f"{argv[0]} can't be started: {error.strerror or error}"

@@ -8,7 +8,7 @@ return usable(Reply(text=..., stop=...), "gemini")
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 
 import anyio
@@ -16,12 +16,14 @@ import attrs
 
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.providing.classify import from_exception, from_prose, unusable
-from claude_mem_core.types import Reply
+from claude_mem_core.types import Message, Reply
 
 CAP = "CLAUDE_MEM_OBSERVER_MAX_OUTPUT_TOKENS"
 # A model's thoughts before its answer; the end is missing when the cap cut them off.
 THOUGHTS = re.compile(r"\A\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL)
 CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length"})
+
+BETWEEN = "The conversation so far, oldest first:"
 
 Advice = Mapping[Failure, str]
 
@@ -80,3 +82,16 @@ def usable(reply: Reply, provider: str) -> Reply:
     if not reply.stop:
         raise unusable("it breaks off in the middle", provider)
     return attrs.evolve(reply, text=text)
+
+
+def as_one(messages: Sequence[Message]) -> str:
+    """The conversation as one prompt, for a program that knows nothing of the last run."""
+    *earlier, last = messages
+    if not earlier:
+        return last.text
+    return "\n\n".join((BETWEEN, *_turns(earlier), "Now answer this:", last.text))
+
+
+def _turns(messages: Sequence[Message]) -> Iterator[str]:
+    for message in messages:
+        yield f'<turn by="{message.role}">\n{message.text}\n</turn>'

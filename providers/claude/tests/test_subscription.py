@@ -14,10 +14,10 @@ import anyio
 import pytest
 from claude_mem_provider_claude import lacks, open_model
 from claude_mem_provider_claude.events import failure_of, read, windows_of
-from claude_mem_provider_claude.subscription import as_one
 
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.providing.programs import Ran
+from claude_mem_core.providing.replied import as_one
 from claude_mem_core.types import Message, Reply
 
 USAGE = {"input_tokens": 100, "cache_read_input_tokens": 40, "output_tokens": 20}

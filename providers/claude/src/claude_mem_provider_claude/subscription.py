@@ -18,7 +18,7 @@ from typing import Any
 
 from claude_mem_core.errors import Failure
 from claude_mem_core.providing import outgoing, programs
-from claude_mem_core.providing.replied import Advice, failures, usable
+from claude_mem_core.providing.replied import Advice, as_one, failures, usable
 from claude_mem_core.types import Message, Reply, Values
 from claude_mem_provider_claude import CONFIG_DIR, NAME, THINKING
 from claude_mem_provider_claude.api import usage_of
@@ -42,7 +42,6 @@ FLAGS = (
     "--strict-mcp-config", "--setting-sources", "", "--no-session-persistence",
     "--disable-slash-commands",
 )  # fmt: skip
-BETWEEN = "The conversation so far, oldest first:"
 ADVICE: Advice = {Failure.KEY_REFUSED: "Log in again: claude auth login"}
 
 
@@ -116,16 +115,3 @@ def instructions(folder: Path, text: str) -> Iterator[str]:
         yield path
     finally:
         os.unlink(path)
-
-
-def as_one(messages: Sequence[Message]) -> str:
-    """The conversation as one prompt: a run of the program knows nothing of the last one."""
-    *earlier, last = messages
-    if not earlier:
-        return last.text
-    return "\n\n".join((BETWEEN, *_turns(earlier), "Now answer this:", last.text))
-
-
-def _turns(messages: Sequence[Message]) -> Iterator[str]:
-    for message in messages:
-        yield f'<turn by="{message.role}">\n{message.text}\n</turn>'
