@@ -9,21 +9,19 @@ import anyio.to_thread
 import apsw
 
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.projects import Place, excluded, place_of
 from claude_mem_core.recall import context_rows, semantic
 from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
 from claude_mem_core.recall.paint import painted
 from claude_mem_core.recall.records import load, parse_key
 from claude_mem_core.store import fetch, projects
 from claude_mem_core.types import DocKind, Host
-from claude_mem_core.worker.routes.projects import place_of_project
+from claude_mem_core.worker.chosen import Shut, chosen, labels, settle
 from claude_mem_core.worker.routes.rows import worded
 from claude_mem_core.worker.spec import (
     ANY,
     INT64,
     Call,
     Endpoint,
-    Refused,
     choice,
     flag,
     host_filter,
@@ -40,18 +38,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 MOST = 100
-_PLACE = """
-  SELECT p.key, p.label, p.kind, s.repository
-  FROM projects p LEFT JOIN project_places s ON s.project_key = p.key WHERE p.id = ?
-"""
-GENERAL = (
-    "home, root and temp directories belong to no project: what happens there is kept"
-    " apart and never given to a session"
-)
-EXCLUDED = (
-    "this project is excluded: by CLAUDE_MEM_EXCLUDED_PROJECTS (`mem config get"
-    " CLAUDE_MEM_EXCLUDED_PROJECTS`) or its own .claude-mem.json"
-)
 _FULL = {
     "CLAUDE_MEM_CONTEXT_TOKEN_BUDGET": 100_000,
     "CLAUDE_MEM_CONTEXT_OBSERVATIONS": 200,
@@ -63,69 +49,6 @@ def _plain(text: str) -> Response:
     from starlette.responses import PlainTextResponse
 
     return PlainTextResponse(text)
-
-
-def _labels(call: Call) -> list[str]:
-    """The projects asked for, the main one last.
-
-    Raises:
-        Refused: 400 when none is named.
-    """
-    names = [name.strip() for name in call.params.get("projects", ()) if name.strip()]
-    one = (call.params.get("project") or "").strip()
-    names = [*names, one] if one else names
-    if not names and not call.params.get("cwd"):
-        raise Refused(400, "project is required: a label or id, see `mem projects`")
-    return names
-
-
-class _Shut(Exception):
-    """Nothing of what was asked for may be given; the text says why."""
-
-
-def _chosen(conn: apsw.Connection, call: Call, names: Sequence[str]) -> tuple[str, list[int]]:
-    """Label and ids of the projects that may be shown.
-
-    Raises:
-        _Shut: the place asked for is general or excluded.
-    """
-    settings = call.services.settings.current()
-    if not names:
-        place = place_of(call.params["cwd"], settings, "")
-        known = projects.known(conn, place)
-        if _shut(place, call.params["cwd"], settings):
-            raise _Shut(GENERAL if place.kind == "general" else EXCLUDED)
-        ids = projects.find(conn, known.id) if known else []
-        return known.label if known else place.label, ids
-    ids = []
-    for name in names:
-        ids += [i for i in projects.find(conn, name) if i not in ids]
-    places = {i: _place(conn, i) for i in ids}
-    shut_off = {i for i, place in places.items() if _shut(place, place.root, settings)}
-    main = projects.find(conn, names[-1])[:1]
-    if main and main[0] in shut_off:
-        raise _Shut(GENERAL if places[main[0]].kind == "general" else EXCLUDED)
-    label = places[main[0]].label if main else names[-1]
-    return label, [i for i in ids if i not in shut_off]
-
-
-async def _settle(call: Call, names: Sequence[str]) -> None:
-    """A project that moved to the directory asked about is followed first."""
-    if not names:
-        settings = call.services.settings.current()
-        place = call.services.recorder.place(call.params["cwd"], settings)
-        await call.services.recorder.moves.settle(place)
-
-
-def _place(conn: apsw.Connection, number: int) -> Place:
-    key, label, kind, repository = fetch.rows(conn, _PLACE, number)[0]
-    root = place_of_project(conn, number, repository)
-    return Place(key=key, label=label, kind=kind, root=root)
-
-
-def _shut(place: Place, cwd: str, settings: Mapping[str, Any]) -> bool:
-    """Whether nothing of a place may be given to a session."""
-    return place.kind == "general" or excluded(place, cwd, settings)
 
 
 def _char_limit(call: Call, host: str) -> int:
@@ -142,8 +65,8 @@ def build(
     `draft`: settings that are not saved, by key.
     """
     try:
-        label, ids = _chosen(conn, call, names)
-    except _Shut as shut:
+        label, ids = chosen(conn, call, names)
+    except Shut as shut:
         return ContextText(omitted={str(shut): 1})
     settings: Mapping[str, Any] = call.services.settings.current()
     if draft:
@@ -160,18 +83,18 @@ def build(
 
 async def inject(call: Call) -> object:
     """The context as plain text."""
-    names, host = _labels(call), host_filter(call) or ""
-    await _settle(call, names)
+    names, host = labels(call), host_filter(call) or ""
+    await settle(call, names)
     made = await call.services.store.aread(lambda conn: build(conn, call, names, host))
     return _plain(painted(made.text) if call.params["colors"] else made.text)
 
 
 async def preview(call: Call) -> object:
     """The context as plain text with colours, or as JSON with a reason for each line."""
-    names, source = _labels(call), call.params["source"]
+    names, source = labels(call), call.params["source"]
     host = host_name(source) if source and source != "all" else ""
     as_json = call.params["format"] == "json"
-    await _settle(call, names)
+    await settle(call, names)
 
     def read(conn: apsw.Connection) -> object:
         made = build(conn, call, names, host)
@@ -243,8 +166,8 @@ async def for_prompt(call: Call) -> dict[str, Any]:
 
     def work() -> dict[str, Any]:
         try:
-            services.store.read(lambda conn: _chosen(conn, call, names) if names else None)
-        except _Shut:
+            services.store.read(lambda conn: chosen(conn, call, names) if names else None)
+        except Shut:
             return {"context": "", "count": 0}
         made = semantic.for_prompt(
             services, asked[0], asked[1], host, most, settings, services.fence_id
