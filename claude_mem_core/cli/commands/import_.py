@@ -32,6 +32,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "path", metavar="DATABASE", nargs="?",
         help="with claude-mem: its database (claude-mem.db in the data directory)",
     )  # fmt: skip
+    parser.add_argument("--passphrase-file", metavar="FILE", help="of a sealed export")
+    parser.add_argument(
+        "--edited", action="store_true", help="take an export that was changed since"
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
@@ -71,12 +75,37 @@ def _from_file(paths: Paths, args: argparse.Namespace) -> tuple[dict[str, Any], 
 
     if args.path is not None:
         raise UsageError("one FILE at a time; a database: `mem import claude-mem DATABASE`")
-    value = _loaded(Path(args.source))
+    value = _loaded(Path(args.source), args.passphrase_file)
     heading = value if isinstance(value, dict) else {}
+    if not args.edited:
+        _verified(Path(args.source), heading)
     return heading, taken_in(paths, lambda cleaner: imports.read_json(value, cleaner))
 
 
-def _loaded(path: Path) -> Any:
+def _verified(path: Path, heading: dict[str, Any]) -> None:
+    from claude_mem_core.store import export
+
+    try:
+        export.verify(heading)
+    except InvalidInput as error:
+        raise InvalidInput(f"{path} is not imported: {error}") from None
+
+
+def _unsealed(raw: bytes, passphrase_file: str | None) -> bytes:
+    """What a sealed export holds; anything else as it is."""
+    from io import BytesIO
+
+    from claude_mem_core.cli.passphrase import passphrase
+    from claude_mem_core.sealed import is_sealed, unseal
+
+    if not is_sealed(raw):
+        return raw
+    plain = BytesIO()
+    unseal(BytesIO(raw), plain, passphrase(passphrase_file, new=False))
+    return plain.getvalue()
+
+
+def _loaded(path: Path, passphrase_file: str | None = None) -> Any:
     """The JSON of a file, or the objects of its lines.
 
     Raises:
@@ -88,7 +117,7 @@ def _loaded(path: Path) -> Any:
     if not path.exists():
         raise InvalidInput(f"Input file not found: {path}")
     with open_regular(path, LARGEST, follow=True) as file:
-        raw = file.read()
+        raw = _unsealed(file.read(), passphrase_file)
     if raw.startswith(SQLITE):
         raise InvalidInput(f"{path} is a database: `mem import claude-mem {path}`")
     if not raw.strip():
