@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from claude_mem_core.providing.ledger import Account, Cost, Ledger
 from claude_mem_core.testing.worker import LiveWorker, start
 from tests.viewer_kit import NARROW, Seeded, Viewer, browser, seed, viewing, worker
 from tests.worker_home import until
@@ -365,8 +367,8 @@ def test_settings_are_previewed_checked_and_saved(viewer: Viewer) -> None:
     assert viewer.live.ask("GET", "/api/settings").json[key] == "2"
     page.keyboard.press("z")
     until(lambda: viewer.live.ask("GET", "/api/settings").json[key] == "50")
-    page.get_by_label("Find a setting").fill("token budget")
-    expect(page.locator(".st:visible")).to_have_count(1)
+    page.get_by_label("Find a setting").fill("include all sources")
+    expect(page.locator(".st[data-key]:visible")).to_have_count(1)
 
 
 def test_leaving_with_changes_asks(viewer: Viewer) -> None:
@@ -384,6 +386,24 @@ def test_health_names_what_is_wrong_and_shows_the_log(viewer: Viewer) -> None:
     expect(page.locator(".hosts")).to_contain_text("Claude Code")
     page.get_by_text("Log of today").click()
     expect(page.locator(".log")).to_contain_text("started, pid")
+
+
+def test_usage_says_when_there_is_none_and_what_was_used(
+    viewer: Viewer, scene: tuple[LiveWorker, Seeded]
+) -> None:
+    page = viewer.open("/usage")
+    expect(page.get_by_text("No model was asked for anything.")).to_be_visible()
+    ledger = Ledger(scene[0].paths.data / "usage.db")
+    day = time.strftime("%Y-%m-%d", time.gmtime())
+    for model, tokens in (("small-model", 1_200), ("large-model", 40_000)):
+        account = Account(day=day, provider="gemini", model=model, project=1)
+        ledger.add(account, Cost(calls=1, input=tokens, output=100, cost=0.02))
+    ledger.close()
+    viewer.go("/sessions")
+    viewer.go("/usage")
+    expect(page.locator(".bigline b")).to_have_text("41,400")
+    expect(page.locator(".bars li").filter(has_text="large-model")).to_contain_text("about $0.02")
+    viewer.shot("usage-wide-light")
 
 
 def test_the_tv_shows_titles_only(viewer: Viewer) -> None:

@@ -130,7 +130,9 @@ def all_keys(live: LiveWorker) -> list[str]:
 def test_every_memory_is_shown_as_text(viewer: Viewer) -> None:
     page = viewer.open("/memories")
     page.wait_for_selector(".row:not(.bare)")
-    for key in all_keys(viewer.live):
+    keys = all_keys(viewer.live)
+    summaries = [key for key in keys if key.startswith("S")]
+    for key in [key for key in keys if not key.startswith("S")] + summaries[:6]:
         viewer.go(f"/memories/{key}")
         expect(page.locator(".mhead .id")).to_have_text(f"#{key}")
     page.locator(".trail summary").first.click()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from claude_mem_core.cli import correcting
+from claude_mem_core.cli.recalled import client
 
 HELP = "take back the newest change of a memory, or one by its number"
 
@@ -17,4 +18,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """0 done, 1 when there is nothing to take back."""
     body = {} if args.number is None else {"undo": [args.number]}
-    return correcting.told(correcting.client().post("/api/undo", body), as_json=args.json)
+    return correcting.told(client().post("/api/undo", body), as_json=args.json)

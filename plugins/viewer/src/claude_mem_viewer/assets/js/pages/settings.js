@@ -52,23 +52,29 @@ class Settings {
   }
 
   draw(found) {
+    const box = this.form.parentElement;
+    const kept = { typed: this.form.querySelector("input[type=search]")?.value || "", top: box.scrollTop };
     const narrow = h("input", { type: "search", class: "field wide", placeholder: "Find a setting", "aria-label": "Find a setting", autocomplete: "off", spellcheck: "false" });
     const areas = new Map();
     for (const one of this.settings) areas.set(one.area, [...(areas.get(one.area) || []), one]);
     const groups = [...areas].sort(([a], [b]) => (b === "context") - (a === "context")).map(([area, list]) => h("section", { class: "sgroup", id: area }, h("h2", {}, areaName(area)), list.map((one) => this.row(one))));
     const none = h("p", { class: "empty", hidden: true }, "No setting of that name.");
-    narrow.addEventListener("input", () => {
+    const narrowed = () => {
       const typed = narrow.value.toLowerCase().split(/\s+/).filter(Boolean);
       for (const group of groups) {
         for (const row of group.querySelectorAll(".st")) row.hidden = !typed.every((part) => row.dataset.words.includes(part));
         group.hidden = ![...group.querySelectorAll(".st")].some((row) => !row.hidden);
       }
       none.hidden = groups.some((group) => !group.hidden);
-    });
+    };
+    narrow.addEventListener("input", narrowed);
     fill(this.form, h("header", { class: "shead" }, h("h1", {}, "Settings"), narrow),
       found.broken ? h("div", { class: "banner bad" }, icon("alert"), h("p", {}, found.broken)) : null,
       found.warnings.length ? h("div", { class: "banner warn" }, icon("alert"), h("p", {}, found.warnings.join(" "))) : null,
       h("section", { class: "sgroup" }, h("h2", {}, "This page"), h("div", { class: "st" }, h("div", { class: "sl" }, h("span", { class: "sname" }, "Theme"), h("p", {}, "Kept in this browser.")), themeChoice())), groups, none);
+    narrow.value = kept.typed;
+    narrowed();
+    box.scrollTop = kept.top;
   }
 
   row(one) {

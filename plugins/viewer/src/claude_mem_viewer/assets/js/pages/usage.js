@@ -1,9 +1,12 @@
 // What models cost, where one is used. Without a model it says so.
 import { get } from "../api.js";
 import { fill, h, s, words } from "../dom.js";
-import { money, num, short } from "../format.js";
+import { many, money, num, short } from "../format.js";
 import { systemTabs } from "../shell.js";
 import { empty, failed, meter, skeleton } from "../ui.js";
+
+const DAYS = 30;
+const SPLITS = [["project", "By project"], ["model", "By model"], ["provider", "By service"]];
 
 export function usage(main) {
   return new Usage(main);
@@ -24,45 +27,58 @@ class Usage {
   async load() {
     const head = h("header", { class: "phead" }, h("h1", {}, "Usage"));
     try {
-      const found = await get("/api/usage", { days: 30 });
+      const [days, ...splits] = await Promise.all(["day", ...SPLITS.map(([by]) => by)].map((by) => get("/api/usage", { days: DAYS, by })));
       clearTimeout(this.bones);
-      if (!(found.days || []).some((one) => tokensOf(one))) fill(this.box, head, nothing()); else this.draw(head, found);
+      if (days.items.length) fill(this.box, head, this.today(days), chart(filled(days.items), limitOf(days)), SPLITS.map(([, title], k) => split(title, splits[k].items)));
+      else fill(this.box, head, nothing());
     } catch (error) {
       clearTimeout(this.bones);
-      fill(this.box, head, error.status === 404 ? nothing() : failed(error, () => this.load()));
+      fill(this.box, head, failed(error, () => this.load()));
     }
   }
 
-  draw(head, found) {
-    const cap = found.cap || 0;
-    const today = found.today === undefined ? 0 : tokensOf(typeof found.today === "number" ? { tokens: found.today } : found.today);
-    fill(this.box, head,
-      h("div", { class: "bigline" }, h("b", { class: "num" }, num(today)), h("span", {}, cap ? ` of ${num(cap)} tokens today` : " tokens today"), cap ? meter(today / cap, "Tokens today of the cap", today >= cap ? "warn" : "") : null),
-      chart(found.days, cap), ["by_project", "by_model", "by_work"].map((name) => split(name, found[name] || found[name.slice(3)])));
+  today(found) {
+    const tokens = found.today?.tokens || 0;
+    const limit = limitOf(found);
+    const cost = found.items.reduce((sum, one) => sum + one.cost_usd, 0);
+    const calls = found.items.reduce((sum, one) => sum + one.calls, 0);
+    const lost = found.items.reduce((sum, one) => sum + one.failed, 0);
+    return [h("div", { class: "bigline" }, h("b", { class: "num" }, num(tokens)), h("span", {}, limit ? `of ${num(limit)} tokens today` : "tokens today"),
+      limit ? meter(tokens / limit, "Tokens today of the limit", tokens >= limit ? "warn" : "") : null),
+    h("p", { class: "dim" }, `${DAYS} days: ${many(calls, "call")}${lost ? `, ${num(lost)} of them failed` : ""}${cost ? `, about ${money(cost)}` : ""}.`,
+      limit ? " At the limit recording goes on, and memories are made without a model until the next day." : "")];
   }
 }
 
-const nothing = () => empty("No model was asked for anything.", h("p", {}, "Memories are made on this machine without one. ", h("code", {}, "mem auth set"), " and ", h("code", {}, "mem config set provider NAME"), " let a model write them."));
-const tokensOf = (one) => one.tokens ?? (one.input_tokens || 0) + (one.output_tokens || 0);
+const nothing = () => empty("No model was asked for anything.", h("p", {}, "Memories are made on this machine without one. ", h("code", {}, "mem auth set NAME"), " and ", h("code", {}, "mem config set provider NAME"), " let a model write them."));
+const tokensOf = (one) => one.input_tokens + one.output_tokens;
+const limitOf = (found) => found.budget?.find((one) => /TOKENS/.test(one.setting))?.limit || 0;
 
-function chart(days, cap) {
-  const most = Math.max(cap, ...days.map(tokensOf), 1);
-  const width = 100 / days.length;
-  const bars = days.map((one, k) => s("rect", { x: k * width + width * 0.15, y: 40 - (tokensOf(one) / most) * 38, width: width * 0.7, height: (tokensOf(one) / most) * 38, class: one.capped ? "capped" : null }, s("title", {}, `${one.day}: ${num(tokensOf(one))}`)));
-  return h("figure", { class: "chart" }, s("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `Tokens of the last ${days.length} days, at most ${num(Math.max(...days.map(tokensOf)))} in one.` }, bars,
-    cap ? s("line", { x1: 0, x2: 100, y1: 40 - (cap / most) * 38, y2: 40 - (cap / most) * 38 }) : null),
-  h("details", {}, h("summary", {}, "The same as a table"), h("table", { class: "plain" }, h("tbody", {}, days.map((one) => h("tr", {}, h("th", { scope: "row" }, one.day), h("td", { class: "r num" }, num(tokensOf(one)))))))));
+// Every day has a place, also one without a call.
+function filled(items) {
+  const known = new Map(items.map((one) => [String(one.name), one]));
+  return Array.from({ length: DAYS }, (_, k) => {
+    const day = new Date(Date.now() - (DAYS - 1 - k) * 86400000).toISOString().slice(0, 10);
+    return known.get(day) || { name: day, input_tokens: 0, output_tokens: 0 };
+  });
 }
 
-function split(name, rows) {
-  const list = Array.isArray(rows) ? rows : Object.entries(rows || {}).map(([key, value]) => ({ name: key, ...(typeof value === "number" ? { tokens: value } : value) }));
-  if (!list.length) return null;
-  const most = Math.max(1, ...list.map(tokensOf));
-  const titles = { by_project: "By project", by_model: "By model", by_work: "By work" };
-  return h("section", { class: "block" }, h("h2", {}, titles[name]), h("ul", { class: "bars" }, list.map((one) => {
+function chart(days, limit) {
+  const most = Math.max(limit, ...days.map(tokensOf), 1);
+  const width = 100 / days.length;
+  const height = (one) => (tokensOf(one) / most) * 38;
+  return h("figure", { class: "chart" }, s("svg", { viewBox: "0 0 100 40", preserveAspectRatio: "none", role: "img", "aria-label": `Tokens of the last ${days.length} days, at most ${num(Math.max(...days.map(tokensOf)))} in one.` },
+    days.map((one, k) => s("rect", { x: k * width + width * 0.15, y: 40 - height(one), width: width * 0.7, height: height(one), class: limit && tokensOf(one) >= limit ? "capped" : null }, s("title", {}, `${one.name}: ${num(tokensOf(one))}`))),
+    limit ? s("line", { x1: 0, x2: 100, y1: 40 - (limit / most) * 38, y2: 40 - (limit / most) * 38 }) : null),
+  h("details", {}, h("summary", {}, "The same as a table"), h("table", { class: "plain" }, h("tbody", {}, days.filter(tokensOf).map((one) => h("tr", {}, h("th", { scope: "row" }, one.name), h("td", { class: "r num" }, num(tokensOf(one)))))))));
+}
+
+function split(title, items) {
+  if (!items.length) return null;
+  const most = Math.max(1, ...items.map(tokensOf));
+  return h("section", { class: "block" }, h("h2", {}, title), h("ul", { class: "bars" }, items.sort((a, b) => tokensOf(b) - tokensOf(a)).map((one) => {
     const bar = h("i");
     bar.style.transform = `scaleX(${tokensOf(one) / most})`;
-    const cost = money(one.cost ?? one.price ?? one.usd);
-    return h("li", {}, bar, words(one.name ?? one.project ?? one.model ?? one.work), h("span", { class: "num" }, short(tokensOf(one)), cost ? ` \u00b7 about ${cost}` : ""));
+    return h("li", {}, bar, words(one.name || "(none)"), h("span", { class: "num" }, short(tokensOf(one)), one.cost_usd ? ` \u00b7 about ${money(one.cost_usd)}` : ""));
   })));
 }
