@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from claude_mem_core.clean import skip_pattern
-from claude_mem_core.pipeline import door, oversize
+from claude_mem_core.pipeline import door, notices, oversize
 from claude_mem_core.pipeline.adapters import Adapters, UnknownHost
 from claude_mem_core.pipeline.bus import BACKLOG, Bus
 from claude_mem_core.pipeline.clean_reply import cleaned, lowest
@@ -44,6 +44,21 @@ PLACE = Place(key="/r", label="r", kind="folder", root="/r")
 def tool(name: str, input: object = None, id: str = "t1", **kw: object) -> Event:
     use = ToolUse(name=name, id=id, input=input)
     return Event(kind=EventKind.TOOL_USED, host="h", session_id="s", cwd="/r", tool=use, **kw)
+
+
+def test_many_new_plugins_are_one_short_line() -> None:
+    def told(count: int) -> str:
+        lines = [
+            f"new plugin claude-mem-p{n} 1.0 (package index, by pip) offers host.p{n};"
+            f" `mem plugins block claude-mem-p{n}` stops it"
+            for n in range(count)
+        ]
+        return notices.in_short(lines)
+
+    assert told(2).count("package index") == 2
+    many = told(20)
+    assert many.startswith("20 new or changed plugins: claude-mem-p0 1.0, claude-mem-p1 1.0,")
+    assert len(many) < 700
 
 
 @pytest.fixture
