@@ -438,3 +438,109 @@ class Copilot(Agent):
 
     def command(self, prompt: str, *args: str) -> Sequence[str]:
         return (self.program, "-p", prompt, "--allow-all-tools", "--allow-all-paths", *args)
+
+
+class OpenCode(Agent):
+    """OpenCode, as `opencode run`."""
+
+    host = "opencode"
+
+    @property
+    def folder(self) -> Path:
+        return self.place.home / ".config" / "opencode"
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "opencode.json"
+
+    def is_setting(self, path: Path) -> bool:
+        return path.parent in {self.folder / "plugins", self.folder} and path.suffix in {
+            ".js", ".json",
+        } and path.name not in {"package.json", "package-lock.json"}  # fmt: skip
+
+    def configure(self) -> None:
+        model = {
+            "name": "Fake",
+            "limit": {"context": 100000, "output": 4000},
+            "tool_call": True,
+        }
+        provider = {
+            "npm": "@ai-sdk/openai-compatible",
+            "options": {"baseURL": f"{self.models.url}/v1", "apiKey": "dummy-key"},
+            "models": {"fake-model": model},
+        }
+        known = {
+            "autoupdate": False,
+            "share": "disabled",
+            "model": "fake/fake-model",
+            "small_model": "fake/fake-model",
+            "permission": "allow",
+            "provider": {"fake": provider},
+        }
+        self.folder.mkdir(parents=True)
+        self.config.write_text(json.dumps(known, indent=2) + "\n")
+
+    def same(self, path: str, before: bytes, now: bytes | None) -> bool:
+        """It names the schema of its configuration in it."""
+        found = json.loads(now or b"{}")
+        found.pop("$schema", None)
+        return found == json.loads(before)
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {
+            **super().env,
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "OPENCODE_DISABLE_MODELS_FETCH": "1",
+            "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        }
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        return (self.program, "run", *args, prompt)
+
+
+class Pi(Agent):
+    """oh-my-pi, as `omp -p`."""
+
+    host = "pi"
+
+    @property
+    def folder(self) -> Path:
+        return self.place.home / ".omp" / "agent"
+
+    @property
+    def config(self) -> Path:
+        return self.folder / "extensions" / "claude-mem.js"
+
+    def is_setting(self, path: Path) -> bool:
+        return path in {self.config, self.folder / "mcp.json", self.folder / "models.yml"}
+
+    def configure(self) -> None:
+        self.folder.mkdir(parents=True)
+        (self.folder / "models.yml").write_text(
+            f"""# my own words
+providers:
+  fake:
+    baseUrl: {self.models.url}/v1
+    apiKey: dummy-key
+    api: openai-completions
+    models:
+      - id: fake-model
+        name: Fake
+        reasoning: false
+        input: [text]
+        contextWindow: 100000
+        maxTokens: 4000
+        cost: {{input: 0, output: 0, cacheRead: 0, cacheWrite: 0}}
+"""
+        )
+
+    @property
+    def env(self) -> dict[str, str]:
+        """It is a script of bun's."""
+        env = super().env
+        return {**env, "PATH": f"{hosts.ensure('bun').parent}{os.pathsep}{env['PATH']}"}
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        mode = ("--model", "fake/fake-model", "--no-title", "--auto-approve")
+        return (self.program, "-p", *mode, *args, prompt)

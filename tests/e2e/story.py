@@ -58,6 +58,11 @@ class Story:
         """What the model calls in the second session before it searches."""
         return ()
 
+    @classmethod
+    def sent(cls, prompt: str) -> str:
+        """A prompt as the program hands it to its hooks."""
+        return prompt
+
     # Once for each host ----------------------------------------------------------
 
     @pytest.fixture(scope="class")
@@ -113,7 +118,7 @@ class Story:
 
     def test_the_prompt_is_the_users_alone(self, running: Agent, first: str) -> None:
         prompts = running.place.rows("SELECT prompt_text FROM user_prompts ORDER BY id")
-        assert prompts[0][0] == f"{FIRST} {SHELL}"
+        assert prompts[0][0] == self.sent(f"{FIRST} {SHELL}")
 
     def test_a_failed_command_counts_as_failed(self, running: Agent, first: str) -> None:
         rows = running.place.rows("SELECT id FROM events WHERE kind = 'tool_failed'")
@@ -154,7 +159,7 @@ class Story:
 
     def test_our_own_words_are_no_prompt(self, running: Agent, second: Request) -> None:
         rows = running.place.rows("SELECT prompt_text FROM user_prompts ORDER BY id")
-        assert [row[0] for row in rows[1:]] == [SECOND]
+        assert [row[0] for row in rows[1:]] == [self.sent(SECOND)]
 
     def test_the_model_can_search_the_memory(self, running: Agent, second: Request) -> None:
         last = running.models.asked("SECOND-TASK")[-1]
