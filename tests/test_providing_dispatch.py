@@ -178,6 +178,7 @@ async def test_refusals_of_everything_hold_after_three(scene: Scene) -> None:
     for _ in range(3):
         await scene.failure()
     assert not await scene.dispatcher.ready()
+    assert (await scene.failure()).failure is Failure.OUTAGE, "this one nobody looked at"
 
 
 async def test_a_refusal_in_prose_is_one(scene: Scene) -> None:
@@ -296,6 +297,27 @@ async def test_a_provider_can_be_left_out(scene: Scene) -> None:
     assert (await scene.ask(avoid={"alpha"})).provider == "beta"
 
 
+async def test_no_answer_is_asked_for_once_more_and_then_of_the_fallback(scene: Scene) -> None:
+    scene.script["alpha"] = [fails(Failure.UNUSABLE)]
+    assert (await scene.ask()).provider == "alpha"
+    assert scene.asked == ["alpha"] * 2
+    scene.set(quota_fallback_provider="beta")
+    scene.script["alpha"] = [fails(Failure.UNUSABLE)] * 2
+    assert (await scene.ask()).provider == "beta"
+    assert scene.asked == ["alpha"] * 4 + ["beta"]
+    scene.script = {
+        "alpha": [fails(Failure.UNUSABLE)] * 2,
+        "beta": [fails(Failure.UNUSABLE)] * 2,
+    }
+    assert (await scene.failure()).failure is Failure.UNUSABLE
+
+
+async def test_the_fallbacks_own_words_about_a_conversation_are_told(scene: Scene) -> None:
+    scene.set(quota_fallback_provider="beta")
+    scene.script = {"alpha": [fails(Failure.QUOTA)], "beta": [fails(Failure.TOO_LONG)]}
+    assert (await scene.failure()).failure is Failure.TOO_LONG
+
+
 async def test_answers_that_are_none_hold_for_a_while(scene: Scene) -> None:
     scene.dispatcher.unusable("alpha")
     assert not await scene.dispatcher.ready()
@@ -360,6 +382,19 @@ async def test_no_key_can_be_read_from_what_is_kept(scene: Scene) -> None:
             assert KEY.encode() not in path.read_bytes(), path.name
     kept = json.loads((scene.paths.data / "api-key-cooldown.json").read_text())
     assert len(kept["cooldowns"]) == 2
+
+
+async def test_a_file_of_claude_mem_is_left_as_it_is(
+    install_fake_plugin: FakeSite, tmp_path: Path
+) -> None:
+    other = Scene.make(install_fake_plugin, tmp_path / "shared")
+    (other.paths.data / "claude-mem.db").write_bytes(b"theirs")
+    (other.paths.data / "api-key-cooldown.json").write_text('{"gemini": {"a": 1}}')
+    secrets.write(other.paths, "CLAUDE_MEM_ALPHA_API_KEY", KEY, "file")
+    other.open(provider="alpha")
+    await other.ask()
+    assert (other.paths.data / "api-key-cooldown.json").read_text() == '{"gemini": {"a": 1}}'
+    other.dispatcher.close()
 
 
 async def test_the_same_key_has_another_mark_elsewhere(scene: Scene, tmp_path: Path) -> None:

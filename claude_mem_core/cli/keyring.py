@@ -14,6 +14,7 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.providing.candidates import Candidate, Candidates
 from claude_mem_core.providing.choice import CHOICE, chosen
+from claude_mem_core.providing.holds import Holds
 from claude_mem_core.providing.keybook import KeyBook
 from claude_mem_core.providing.keys import PREFIX
 from claude_mem_core.providing.origins import is_gateway, may_go, origin_of
@@ -124,8 +125,8 @@ class Desk:
         if client.running():
             client.post(f"/api/providers/{candidate.name}/reset")
             return
-        book, origin = KeyBook(self.paths.data / "api-key-cooldown.json"), None
-        origin = origin_of(candidate.address)
+        Holds(self.paths.data / "provider-holds.json").drop(candidate.name)
+        book, origin = KeyBook(self.paths.data), origin_of(candidate.address)
         for each in candidate.credentials if origin else ():
             if each.key:
                 book.bind(book.fingerprint(each.key), origin)

@@ -37,6 +37,8 @@ from claude_mem_core.types import (
 
 log = logging.getLogger(__name__)
 
+DEEPEST = 3  # how often a part is halved that does not fit
+ABOUT_TALK = {Failure.TOO_LONG, Failure.BAD_REQUEST, Failure.UNUSABLE}
 ANSWERS = 200  # kept for turns that are asked again after a failure half-way
 LEAST_CHARS = 600  # an exchange without a tool and shorter than this costs no request
 
@@ -78,6 +80,7 @@ class Turn:
     summary: SummaryDraft | None = None
     for_rules: list[Part] = attrs.field(factory=list)
     answers: list[str] = attrs.field(factory=list)
+    other: Ask | None = None
 
     def earlier(self, part: Part) -> list[Observation]:
         """Memories that the model may read: what is foreign must not colour the work."""
@@ -94,9 +97,12 @@ class ModelObserver:
         self._answers: OrderedDict[str, Reply] = OrderedDict()
 
     async def observe(
-        self, batch: Batch, *, ask: Ask, rules: Rules, mode: Mode, limits: Limits
-    ) -> Observed:
+        self, batch: Batch, *, ask: Ask, rules: Rules, mode: Mode, limits: Limits,
+        other: Ask | None = None,
+    ) -> Observed:  # fmt: skip
         """What is worth remembering of a turn.
+
+        `other` asks another provider, for a part that this one could not answer twice.
 
         Raises:
             ProviderError: the provider can't be asked now; nothing was kept.
@@ -104,7 +110,7 @@ class ModelObserver:
         if is_small_talk(batch):
             return await rules(batch)
         made = await anyio.to_thread.run_sync(_prepared, batch, limits)
-        turn = Turn(batch, await anyio.to_thread.run_sync(_known, batch))
+        turn = Turn(batch, await anyio.to_thread.run_sync(_known, batch), other=other)
         for part in made:
             await self._part(turn, part, ask, mode, limits)
         for key in turn.answers:  # only a turn that breaks off needs them again
@@ -114,15 +120,18 @@ class ModelObserver:
     async def _part(
         self, turn: Turn, part: Part, ask: Ask, mode: Mode, limits: Limits, depth: int = 0
     ) -> None:
+        found = None
         try:
             found = await self._answered(turn, part, ask, mode, limits)
         except ProviderError as error:
-            if error.failure is not Failure.TOO_LONG or depth > 2:
+            if error.failure not in ABOUT_TALK:
                 raise
-            self._conversations.end(turn.batch.session_db_id)
-            for half in part.halves():
-                await self._part(turn, half, ask, mode, limits, depth + 1)
-            return
+            if error.failure is Failure.TOO_LONG and depth < DEEPEST:
+                self._conversations.end(turn.batch.session_db_id)
+                for half in part.halves():
+                    await self._part(turn, half, ask, mode, limits, depth + 1)
+                return
+            log.warning("a part can't be observed by a model: %s", error.failure.value)
         if found is None:
             self._conversations.end(turn.batch.session_db_id)
             turn.for_rules.append(part)
@@ -145,7 +154,8 @@ class ModelObserver:
         reply = await self._asked(turn, instructions.system(mode), said, ask)
         answer = read(reply.text, summary_due=part.last)
         if answer.fault:
-            return await self._again(turn, said, reply, answer, part, ask, mode)
+            found = await self._again(turn, said, reply, answer, part, ask, mode)
+            return found or await self._by_another(turn, said, part, mode)
         if not apart:
             talk.went_on(text, reply.text, earlier)
         return Answered(answer, reply)
@@ -169,9 +179,22 @@ class ModelObserver:
             log.info("kept what there is of a reply that was cut off")
             return Answered(attrs.evolve(better, observations=torn, fault=""), second)
         if better.fault:
-            log.warning("a second reply can't be used (%s): rules take the turn", better.fault)
+            log.warning("a second reply can't be used: %s", better.fault)
             return None
         return Answered(better, second)
+
+    async def _by_another(
+        self, turn: Turn, said: Sequence[Message], part: Part, mode: Mode
+    ) -> Answered | None:
+        """The same of another provider, where there is one; rules take what is left."""
+        if turn.other is None:
+            return None
+        try:
+            reply = await turn.other(instructions.system(mode), said)
+        except ProviderError:
+            return None
+        answer = read(reply.text, summary_due=part.last)
+        return None if answer.fault else Answered(answer, reply)
 
     async def _asked(self, turn: Turn, system: str, said: Sequence[Message], ask: Ask) -> Reply:
         """Ask, but for what was answered already before a failure further on."""

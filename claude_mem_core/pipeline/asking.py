@@ -44,10 +44,20 @@ class Asking:
         settings = self._settings.current()
         ask = self._ask(batch, settings)
         return await self._observer.observe(
-            batch, ask=ask, rules=rules, mode=self._mode(settings), limits=_limits(settings)
+            batch,
+            ask=ask,
+            rules=rules,
+            mode=self._mode(settings),
+            limits=_limits(settings),
+            other=self._other(batch, settings),
         )
 
-    def _ask(self, batch: Batch, settings: Settings) -> Ask:
+    def _other(self, batch: Batch, settings: Settings) -> Ask | None:
+        """Asks the fallback provider, if there is one."""
+        first, *rest = self._models.dispatcher.order() or [""]
+        return self._ask(batch, settings, avoid=(first,)) if rest else None
+
+    def _ask(self, batch: Batch, settings: Settings, avoid: Sequence[str] = ()) -> Ask:
         async def ask(system: str, messages: Sequence[Message]) -> Reply:
             return await self._models.dispatcher.reply(
                 system,
@@ -55,6 +65,7 @@ class Asking:
                 max_tokens=int(settings["CLAUDE_MEM_OBSERVER_MAX_OUTPUT_TOKENS"]),
                 session=batch.session_db_id,
                 project=batch.project_id,
+                avoid=avoid,
             )
 
         return ask

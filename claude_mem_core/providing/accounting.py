@@ -54,9 +54,9 @@ class Accounting:
         return Entry(account=account, guess=guess)
 
     async def reached(
-        self, session: int, values: Values, now: int, tokens: int = 1
+        self, session: int, values: Values, now: int, tokens: int | None = None
     ) -> budget.Limit | None:
-        """The limit that a call of so many tokens would break.
+        """The limit that a call of so many tokens would break; None: one not known yet.
 
         Raises:
             ProviderError: the account can't be read.

@@ -54,10 +54,16 @@ def estimate(system: str, messages: Sequence[Message]) -> int:
     return chars // CHARS_A_TOKEN + 1
 
 
-def reached(found: Iterator[Limit], tokens: int) -> Limit | None:
-    """The first limit that a call of so many tokens would break."""
+def reached(found: Iterator[Limit], tokens: int | None) -> Limit | None:
+    """The first limit that a call of so many tokens would break.
+
+    `tokens` None: of a call that is not known yet; the last 2 % of a limit are no room.
+    """
     for each in found:
-        more = tokens if each.key in {DAILY_TOKENS, SESSION_TOKENS} else 1
+        if each.key in {DAILY_TOKENS, SESSION_TOKENS}:
+            more = each.limit // 50 + 1 if tokens is None else tokens
+        else:
+            more = 1
         if each.used + more > each.limit:
             return each
     return None

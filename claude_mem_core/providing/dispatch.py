@@ -79,7 +79,7 @@ class Dispatcher:
         self._send = send
         self._clock = clock
         self.candidates = Candidates(paths, settings, registry)
-        self.book = KeyBook(paths.data / "api-key-cooldown.json")
+        self.book = KeyBook(paths.data)
         self.ledger = Ledger(paths.data / "usage.db")
         self.patience = Patience(paths.data / "provider-holds.json", clock, active_ms)
         self.accounting = Accounting(self.ledger)
@@ -108,13 +108,12 @@ class Dispatcher:
             project=project,
         )  # fmt: skip
         failed: ProviderError | None = None
-        for name in self.order():
-            if name in avoid:
-                continue
+        names = [name for name in self.order() if name not in avoid]
+        for name in names:
             try:
                 return await self._through(name, self._for(name, asked))
             except ProviderError as error:
-                if error.failure in policy.OWN:
+                if error.failure in policy.OWN and not _another_may(error, name, names):
                     raise
                 failed = failed or error
                 if not await self._falls_back(name, error):
@@ -273,6 +272,11 @@ class Dispatcher:
     def close(self) -> None:
         """Close the ledger."""
         self.ledger.close()
+
+
+def _another_may(error: ProviderError, name: str, names: list[str]) -> bool:
+    """Whether the next provider may do better with the same conversation."""
+    return error.failure is Failure.UNUSABLE and name != names[-1]
 
 
 def _scrubbed(error: ProviderError, credential: Credential, name: str) -> ProviderError:

@@ -14,6 +14,7 @@ from claude_mem_core.files import read_private, write_private
 
 FILE_BYTES = 200_000
 UNTIL_CHANGED = 0
+ABOUT_TALK = frozenset({Failure.TOO_LONG, Failure.BAD_REQUEST, Failure.UNUSABLE})
 
 
 @attrs.frozen(kw_only=True)
@@ -39,10 +40,14 @@ class Hold:
     url: str = ""
 
     def error(self, provider: str, now: int) -> ProviderError:
-        """What a request gets instead of an answer."""
+        """What a request gets instead of an answer.
+
+        Never one that tells of the conversation: nobody has looked at it.
+        """
         left = (self.until_ms - now) / 1000 if self.until_ms > now else None
+        failure = Failure(self.failure)
         return ProviderError(
-            Failure(self.failure), self.text, retry_after_s=left, provider=provider,
+            Failure.OUTAGE if failure in ABOUT_TALK else failure, self.text, retry_after_s=left, provider=provider,
             action=self.action, url=self.url,
         )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """What is known of keys without knowing them: cooldowns, and where each may go.
 
-`api-key-cooldown.json` holds salted fingerprints; no key can be read out of it.
+`api-key-cooldown.json` holds salted fingerprints; no key can be read out of it. Where a
+claude-mem lives in the same directory that file is its own, and ours has another name.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from typing import Any
 from claude_mem_core.errors import StoreError
 from claude_mem_core.files import read_private, write_private
 
+NAME, BESIDE_OTHER = "api-key-cooldown.json", "provider-keys.json"
+OTHER_STORE = "claude-mem.db"
 FILE_BYTES = 200_000
 KEPT = 200  # keys; the oldest go first
 DIGITS = 16
@@ -24,8 +27,9 @@ DIGITS = 16
 class KeyBook:
     """The file, kept in memory and written on each change. One process writes it."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, folder: Path) -> None:
+        shared = (folder / OTHER_STORE).exists()
+        self._path = folder / (BESIDE_OTHER if shared else NAME)
         self._known: dict[str, Any] | None = None
 
     def fingerprint(self, key: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from claude_mem_core.errors import Failure, ProviderError
-from claude_mem_core.providing.holds import UNTIL_CHANGED
+from claude_mem_core.providing.holds import ABOUT_TALK, UNTIL_CHANGED
 
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000
 
@@ -14,7 +14,7 @@ TRANSIENT = frozenset({Failure.OVERLOAD, Failure.OUTAGE})
 # The key is to blame: another one may do.
 ROTATES = frozenset({Failure.RATE_LIMIT, Failure.QUOTA, Failure.KEY_REFUSED, Failure.PAYMENT})
 # The conversation is to blame, not the provider: whoever asked has to change it.
-OWN = frozenset({Failure.TOO_LONG, Failure.BAD_REQUEST, Failure.UNUSABLE})
+OWN = ABOUT_TALK
 # Nothing but the user can mend it.
 FOR_USER = frozenset({Failure.KEY_REFUSED, Failure.MODEL})
 # Says something about the provider, if it comes again and again with other conversations.
@@ -41,6 +41,8 @@ def falls_back(failure: Failure, *, gateway: bool) -> bool:
 
     A refused key is the user's to mend, but cmem.ai's gateway mends its own.
     """
+    if failure is Failure.UNUSABLE:
+        return True
     return failure not in OWN and (gateway or failure is not Failure.KEY_REFUSED)
 
 
@@ -51,6 +53,8 @@ def wait_s(failure: Failure, attempt: int, named: float | None) -> float | None:
         attempt: how many were made, from 1.
         named: the wait that the service named.
     """
+    if failure is Failure.UNUSABLE:
+        return 0.0 if attempt == 1 else None
     if attempt >= TRIES:
         return None
     if failure is Failure.RATE_LIMIT:

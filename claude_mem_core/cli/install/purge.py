@@ -12,10 +12,13 @@ OURS = (
     "memory.db*", "token", "w.sock*", "edge.json", "spool", "hook", "worker.argv",
     "worker.lock", "worker.err", "worker-*.json", "notice.json", "plugins*.json",
     "plugins*.lock", "snapshots", "backups", "hosts", "lost.count", "starting", "mute", "patient",
-    "open.html", "settings.lock", "settings.set", ".env.lock",
+    "open.html", "settings.lock", "settings.set", ".env.lock", "usage.db*",
+    "provider-holds.json", "provider-keys.json", "keys.changed", "processor.lock",
 )  # fmt: skip
 # Names that a claude-mem in the same directory uses as well.
-SHARED = ("settings.json", ".env", "logs", ".worker.pid", ".worker.port")
+SHARED = (
+    "settings.json", ".env", "logs", ".worker.pid", ".worker.port", "api-key-cooldown.json",
+)  # fmt: skip
 OTHER_STORE = "claude-mem.db"
 
 
