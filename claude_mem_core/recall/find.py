@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import apsw
 import attrs
@@ -41,13 +41,16 @@ def find(conn: apsw.Connection, query: Query, counts: Counts, coverage: float) -
     return Found(hits=tuple(_hits(page)), coverage=coverage, more=len(found) >= wanted)
 
 
-def _hits(page: Iterable[Scored]) -> Iterator[Hit]:
-    """Hits whose scores never rise: the order is more than the score of one step."""
-    lowest = float("inf")
-    for scored in page:
-        lowest = min(lowest, scored.score)
+def _hits(page: Sequence[Scored]) -> list[Hit]:
+    """Hits whose scores never rise: one that was put ahead counts as the best behind it."""
+    highest = 0.0
+    hits: list[Hit] = []
+    for scored in reversed(page):
+        highest = max(highest, scored.score)
         kind, record_id = record_of(scored.rowid)
-        yield Hit(kind=kind, id=record_id, score=round(lowest, 4), complete=scored.complete)
+        score = round(highest, 4)
+        hits.append(Hit(kind=kind, id=record_id, score=score, complete=scored.complete))
+    return hits[::-1]
 
 
 class _Search:

@@ -13,7 +13,7 @@ Key = tuple[DocKind, int]
 
 SPAN = 2  # on either side
 SHARE = 0.6  # of the best neighbour's score that a record gets on top of its own
-_LOOKED_AT = 80  # best records whose neighbours are looked for
+_LOOKED_AT = 120  # best records whose neighbours are looked for
 
 _SESSION = "SELECT session_db_id FROM observations WHERE id = ?"
 _BEFORE = (
