@@ -12,9 +12,12 @@ MACHINE = "machine"
 
 _provider = partial(Setting, area="provider", sources=FILE)
 _budget = partial(
-    Setting, area="budget", sources=VIEWER, type="int", low=0, high=1_000_000_000_000
+    Setting, area="budget", sources=VIEWER, type="int", low=0, high=1_000_000_000_000,
+    scope=MACHINE,
+)  # fmt: skip
+_quota = partial(
+    Setting, area="quota", sources=FILE, type="number", low=0.0, high=1.0, scope=MACHINE
 )
-_quota = partial(Setting, area="quota", sources=FILE, type="number", low=0.0, high=1.0)
 
 DEADLINES = (
     _provider(
@@ -103,6 +106,7 @@ QUOTA = (
     Setting(
         key="CLAUDE_MEM_QUOTA_FALLBACK_MODEL",
         default="",
+        scope=MACHINE,
         sources=VIEWER,
         area="quota",
         help="Model of the fallback provider; empty: its own setting.",
