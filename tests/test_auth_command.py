@@ -184,10 +184,13 @@ def test_usage_in_words() -> None:
         "output_tokens": 67, "cached_tokens": 0, "cost_usd": 0.0123,
     }  # fmt: skip
     budget = [{"setting": "CLAUDE_MEM_BUDGET_DAILY_TOKENS", "limit": 1_000_000, "used": 12_412}]
-    found = {"since": "2026-09-01", "by": "day", "items": [item], "budget": budget}
+    found = {
+        "since": "2026-09-01", "by": "day", "items": [item], "budget": budget, "memories": 4,
+    }  # fmt: skip
     text = "\n".join(usage.lines(found))
     assert "12,345" in text
     assert "0.0123" in text
+    assert "4 memories made by models, about 3,103 tokens each" in text
     assert "today: 12,412 of 1,000,000 tokens (1 %), budget-daily-tokens" in text
     assert list(usage.lines({**found, "items": [], "budget": []})) == [
         "no model was asked since 2026-09-01"

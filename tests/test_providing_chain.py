@@ -213,6 +213,7 @@ def test_at_the_cap_capture_goes_on_and_later_a_model_takes_it_up() -> None:
         assert item["input_tokens"] > 0
         by_project = home.client.get("/api/usage", by="project")["items"]
         assert by_project[0]["name"] == "work"
+        assert usage["memories"] == 2
         notice = home.standing()["notice"]
         assert "mem config set budget-daily-calls" in notice
         home.set(budget_daily_calls="1000")

@@ -43,6 +43,7 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
             f" {'cached':>12} {'tokens out':>12} {'USD':>9}"
         )
         yield from map(_row, found["items"])
+        yield from _each(found)
     yield from budget(found)
 
 
@@ -55,6 +56,14 @@ def _row(item: dict[str, Any]) -> str:
         f"{name:<28} {item['calls']:>7,} {item['failed']:>7,} {item['input_tokens']:>12,}"
         f" {item['cached_tokens']:>12,} {item['output_tokens']:>12,} {cost:>9}"
     )
+
+
+def _each(found: dict[str, Any]) -> Iterator[str]:
+    """What one memory cost."""
+    made = found.get("memories", 0)
+    if made:
+        tokens = sum(i["input_tokens"] + i["output_tokens"] for i in found["items"])
+        yield f"{made:,} memories made by models, about {tokens // made:,} tokens each"
 
 
 def _name(item: dict[str, Any]) -> str:

@@ -31,6 +31,10 @@ NAME = Param(
 STATE = record({"provider": {"type": "string"}, "state": {"type": "string"}}, "provider")
 TESTED = record({"ok": {"type": "boolean"}, "text": {"type": "string"}}, "ok")
 BUILTIN = {"provider": "builtin", "serving": "builtin", "state": "builtin"}
+MADE = """
+  SELECT count(*) FROM observations
+  WHERE created_at_epoch >= ? AND coalesce(generated_by_model, 'builtin') <> 'builtin'
+"""
 LABELS = "SELECT label FROM projects WHERE id = ?"
 SESSIONS = "SELECT content_session_id, project FROM sdk_sessions WHERE id = ?"
 
@@ -95,16 +99,26 @@ async def reset(call: Call) -> dict[str, Any]:
 async def usage(call: Call) -> dict[str, Any]:
     """Tokens, calls and cost from a day on, by day, session, project, provider or model."""
     models = call.services.models
-    by, since = call.params["by"], texts.day(now_ms() - (call.params["days"] - 1) * DAY_MS)
+    by, begin = call.params["by"], _begin(call.params["days"])
+    since = texts.day(begin)
     if not models.is_used:
-        return {"since": since, "by": by, "items": [], "today": None, "budget": []}
+        return {
+            "since": since, "by": by, "items": [], "today": None, "budget": [], "memories": 0,
+        }  # fmt: skip
     rows = await anyio.to_thread.run_sync(models.dispatcher.ledger.sums, since, by)
     items = [attrs.asdict(row) for row in rows]
     if by in ("project", "session"):
         items = await call.services.store.aread(lambda conn: _named(conn, by, items))
     found = await models.state() or {}
     parts = {name: found.get(name) for name in ("today", "budget")}
-    return {"since": since, "by": by, "items": items, **parts}
+    made = await call.services.store.aread(lambda conn: fetch.value(conn, MADE, begin))
+    return {"since": since, "by": by, "items": items, **parts, "memories": int(made)}
+
+
+def _begin(days: int) -> int:
+    """When the first of so many days began, today being the last."""
+    now = now_ms()
+    return max(now - now % DAY_MS - (days - 1) * DAY_MS, 0)
 
 
 def _named(conn: apsw.Connection, by: str, items: list[dict[str, Any]]) -> list[dict[str, Any]]:
