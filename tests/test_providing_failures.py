@@ -265,6 +265,11 @@ def test_a_key_in_a_services_words_is_not_told() -> None:
     assert "short" not in told("the short one is odd", "short")
 
 
+def test_the_name_of_a_model_is_told() -> None:
+    name = "meta-llama/llama-4-maverick-17b-128e-instruct:free"
+    assert name in str(from_response(404, {}, error(f"No endpoints found for {name}.")))
+
+
 def test_a_page_and_control_characters_become_one_line() -> None:
     found = str(
         from_response(502, {}, "<html>\n<h1>Bad\x1b[31m gateway</h1>\x00" + "x y " * 5_000)

@@ -19,7 +19,7 @@ REQUEST_ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
 MARKUP = re.compile(r"<[^<>]{1,300}>")
 # A key, a token or a long random word: nobody needs it to understand what is wrong.
 LONG_WORD = re.compile(
-    r"[A-Za-z0-9_+/=-]{40,}|\b(?:sk|cm_pro|AIza|gsk|xai|key)[-_][A-Za-z0-9_*.-]{4,}"
+    r"[A-Za-z0-9_+=-]{40,}|\b(?:sk|cm_pro|AIza|gsk|xai|key)[-_][A-Za-z0-9_*.-]{4,}"
 )
 
 
