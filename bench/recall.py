@@ -144,6 +144,8 @@ def caught_up(bench: Bench) -> None:
 
     anyio.run(bench.indexer.catch_up)
     for backend in bench.indexer.backends.values():
+        if hasattr(backend, "quiet_s"):
+            backend.quiet_s = 0.0
         while isinstance(backend, WorksWhenIdle) and backend.idle():
             pass
 

@@ -1,8 +1,8 @@
-"""How large an installation of the core and one host is, and how long it takes.
+"""How large an installation of the core, one host and the vectors is, and how long it takes.
 
     .venv/bin/python bench/size.py --json
 
-Builds the two wheels, installs them with pip into an empty environment, and adds up the
+Builds the wheels, installs them with pip into an empty environment, and adds up the
 files on disk (blocks really used).
 """
 
@@ -19,7 +19,12 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = (ROOT, ROOT / "hosts" / "claude-code")
+PLUGINS = ("search-vector", "embedder-static")
+PACKAGES = (
+    ROOT,
+    ROOT / "hosts" / "claude-code",
+    *(ROOT / "plugins" / name for name in PLUGINS),
+)
 
 
 def size_mb(folder: Path) -> float:

@@ -20,11 +20,16 @@ from claude_mem_search_vector.texts import number_of, record_of
 from claude_mem_search_vector.tiers import chosen
 
 METHOD = "vector"
+QUIET_S = 20.0  # without a change before the better embedder begins
 _NO_LIMITS = Limits("TRUE", ())
 
 
 class VectorIndex:
-    """Answers by meaning with whatever vectors there are; never blocks a write."""
+    """Answers by meaning with whatever vectors there are; never blocks a write.
+
+    Attributes:
+        quiet_s: seconds without a change after which the better embedder may work.
+    """
 
     def __init__(self, store: Any, values: Values) -> None:
         self._store = store
@@ -33,6 +38,8 @@ class VectorIndex:
         self._scans: dict[str, Scan] = {}
         self._follower = Follower(store, None, ())
         self._batch = 4
+        self._changed = 0.0
+        self.quiet_s = QUIET_S
         self._quick: Filler | None = None
 
     def use(self, embedders: Sequence[Embedder]) -> None:
@@ -71,7 +78,9 @@ class VectorIndex:
             if not taken:
                 break
             done += taken
-        if not done:
+        if done:
+            self._changed = time.monotonic()
+        else:
             for scan in self._scans.values():
                 scan.forget(unused_only=True)
         return done
@@ -79,7 +88,7 @@ class VectorIndex:
     def idle(self) -> int:
         """Let the better embedder make some of what it has not made yet."""
         better = next((one for one in self._fillers if one is not self._quick), None)
-        if better is None:
+        if better is None or time.monotonic() - self._changed < self.quiet_s:
             return 0
         if not self._store.read(log.records):
             return 0
@@ -129,6 +138,11 @@ class VectorIndex:
 
             found.update(one.scaled(self._store.read(read)))
         return {record_of(number): round(score, 6) for number, score in found.items()}
+
+    def close(self) -> None:
+        """End what runs beside."""
+        for filler in self._fillers:
+            filler.tier.close()
 
     def coverage(self) -> float:
         """Share of the records that have a vector of some chosen model."""

@@ -57,6 +57,12 @@ class Tier:
             return self.embed([text])[0]
         return None if opened is None else self._hurried(opened, text)
 
+    def close(self) -> None:
+        """End the process behind it, if there is one."""
+        self._asking.shutdown(wait=False, cancel_futures=True)
+        if isinstance(self._opened, Apart):
+            self._opened.close()
+
     def _hurried(self, opened: Embedding, text: str) -> Sequence[float] | None:
         """Its answer, unless it takes too long."""
         waiting = self._asking.submit(opened.embed, [text])
