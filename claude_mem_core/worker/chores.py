@@ -185,7 +185,9 @@ async def _is_idle(state: WorkerState, services: Services, limit: int) -> bool:
         return False
     if _has_entries(state.paths.spool):
         return False
-    return not await services.store.aread(queue.any_pending)
+    # What waits for a model that can't be asked now waits as well without us.
+    part = queue.ALL if await services.loop.held() is None else queue.FRESH
+    return not await services.store.aread(lambda conn: queue.any_waiting(conn, part))
 
 
 def tell_pending(services: Services) -> None:
