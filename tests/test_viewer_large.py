@@ -85,7 +85,7 @@ def test_every_place_is_reached_and_is_in_order(viewer: Viewer) -> None:
         assert page.evaluate(ROWS) < 60
     page.evaluate("document.querySelector('.scroller').scrollTop = 1e9")
     settled(page)
-    page.wait_for_function("[...document.querySelectorAll('.row')].some((row) => row.dataset.i === '99999')")
+    page.wait_for_function("() => [...document.querySelectorAll('.row')].some((row) => row.dataset.i === '99999')")
     assert titles(page)[-1] == 0
 
 

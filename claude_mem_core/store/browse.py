@@ -31,6 +31,9 @@ LATEST_MS = 253_402_300_800_000  # where the calendar ends
 QUARTER_MS = 900_000  # every offset from UTC is a multiple of it
 
 
+Counted = tuple[tuple[int, int], int]  # the midnights around a day, and how many
+
+
 @attrs.frozen(kw_only=True)
 class Shown:
     """Which memories a list shows; empty values stand for all.
@@ -91,18 +94,53 @@ def by_day(conn: apsw.Connection, shown: Shown) -> list[tuple[int, int, int]]:
 
     Each as (start of the day, start of the next, count); times in milliseconds.
     """
-    quarters: dict[int, int] = {}
-    for kind in shown.kinds():
-        where, values = _where(shown, kind)
-        sql = f"""SELECT created_at_epoch / {QUARTER_MS}, count(*) FROM {TABLES[kind]}
-          {where} GROUP BY 1"""
-        for quarter, count in fetch.rows(conn, sql, *values):
-            quarters[quarter] = quarters.get(quarter, 0) + count
     days: dict[tuple[int, int], int] = {}
-    for quarter, count in quarters.items():
-        bounds = _day_of(quarter * QUARTER_MS)
-        days[bounds] = days.get(bounds, 0) + count
+    for kind in shown.kinds():
+        counted = _walked if _has_an_index(shown, kind) else _read_through
+        for bounds, count in counted(conn, shown, kind):
+            days[bounds] = days.get(bounds, 0) + count
     return [(*bounds, count) for bounds, count in sorted(days.items(), reverse=True)]
+
+
+def _has_an_index(shown: Shown, kind: DocKind) -> bool:
+    """Whether an index begins with what is filtered and goes on by time."""
+    typed = kind is DocKind.OBSERVATION and bool(shown.types)
+    alone = shown.host is None or shown.project_ids is not None
+    return not typed and not shown.state and alone
+
+
+def _walked(conn: apsw.Connection, shown: Shown, kind: DocKind) -> Iterator[Counted]:
+    """Day for day down the index of each project: only what is there costs anything."""
+    for project in shown.project_ids if shown.project_ids is not None else (None,):
+        one = attrs.evolve(shown, project_ids=None if project is None else (project,))
+        until = LATEST_MS if shown.until_ms is None else shown.until_ms
+        while (newest := _newest(conn, attrs.evolve(one, until_ms=until), kind)) is not None:
+            start, _ = bounds = _day_of(newest)
+            since = start if shown.since_ms is None else max(start, shown.since_ms)
+            where, values = _where(attrs.evolve(one, since_ms=since, until_ms=until), kind)
+            sql = f"SELECT count(*) FROM {TABLES[kind]} {where}"
+            yield bounds, int(fetch.value(conn, sql, *values))
+            until = min(start, newest)
+
+
+def _newest(conn: apsw.Connection, shown: Shown, kind: DocKind) -> int | None:
+    where, values = _where(shown, kind)
+    sql = f"""SELECT created_at_epoch FROM {TABLES[kind]} {where}
+      ORDER BY created_at_epoch DESC LIMIT 1"""
+    found = fetch.value(conn, sql, *values)
+    return None if found is None else int(found)
+
+
+def _read_through(conn: apsw.Connection, shown: Shown, kind: DocKind) -> Iterator[Counted]:
+    """Quarter for quarter of an hour over all that fits: any filters."""
+    where, values = _where(shown, kind)
+    sql = f"""SELECT created_at_epoch / {QUARTER_MS}, count(*) FROM {TABLES[kind]}
+      {where} GROUP BY 1 ORDER BY 1"""
+    bounds = (0, 0)
+    for quarter, count in fetch.rows(conn, sql, *values):
+        if not bounds[0] <= quarter * QUARTER_MS < bounds[1]:
+            bounds = _day_of(quarter * QUARTER_MS)
+        yield bounds, count
 
 
 def values_of(conn: apsw.Connection, shown: Shown) -> dict[str, dict[str, int]]:
