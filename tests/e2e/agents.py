@@ -21,7 +21,7 @@ from claude_mem_core.testing.fake_models import FakeModels
 from tests.e2e.terminal import LONG, Terminal
 from tools import hosts
 
-SECONDS = 120  # for one run of an agent; 4 are usual
+SECONDS = 170  # for one run of an agent; 4 are usual, 40 of the slowest
 SETTLE = 30.0
 # Long enough for its history to be worth telling: small files are read without it.
 NOTES = "# Prices are net, in euros; tax is added once, at the very end.\n" * 30
@@ -544,3 +544,48 @@ providers:
     def command(self, prompt: str, *args: str) -> Sequence[str]:
         mode = ("--model", "fake/fake-model", "--no-title", "--auto-approve")
         return (self.program, "-p", *mode, *args, prompt)
+
+
+class OpenClaw(Agent):
+    """OpenClaw, as `openclaw agent --local`."""
+
+    host = "openclaw"
+
+    @property
+    def config(self) -> Path:
+        return self.place.home / ".openclaw" / "openclaw.json"
+
+    def configure(self) -> None:
+        model = {
+            "id": "fake-model", "name": "Fake", "reasoning": False, "input": ["text"],
+            "contextWindow": 100000, "maxTokens": 4000,
+            "cost": {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0},
+        }  # fmt: skip
+        provider = {
+            "baseUrl": f"{self.models.url}/v1", "apiKey": "dummy-key",
+            "api": "openai-completions", "models": [model],
+        }  # fmt: skip
+        defaults = {
+            "workspace": str(self.place.project), "skipBootstrap": True,
+            "model": {"primary": "fake/fake-model"},
+        }  # fmt: skip
+        auth = {"mode": "token", "token": "dummy-token"}
+        known = {
+            "agents": {"defaults": defaults},
+            "models": {"mode": "replace", "providers": {"fake": provider}},
+            "gateway": {"mode": "local", "bind": "loopback", "auth": auth},
+            "tools": {"exec": {"host": "gateway", "security": "full", "ask": "off"}},
+            "update": {"checkOnStart": False},
+        }
+        self.config.parent.mkdir(parents=True)
+        self.config.write_text(json.dumps(known, indent=2) + "\n")
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {**super().env, "OPENCLAW_SKIP_CHANNELS": "1"}
+
+    def command(self, prompt: str, *args: str) -> Sequence[str]:
+        # A session of its own each time; without a key they all go on with one.
+        key = f"agent:main:{prompt.split()[0].lower()}"
+        mode = ("agent", "--local", "--agent", "main", "--session-key", key)
+        return (self.program, *mode, *args, "--message", prompt)
