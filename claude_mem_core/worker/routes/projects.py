@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import apsw
@@ -12,7 +13,16 @@ from claude_mem_core.errors import InvalidInput, NotFound
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place
 from claude_mem_core.store import fetch, links, projects
-from claude_mem_core.worker.spec import ERROR, OBJECT, Call, Endpoint, Right, record, text
+from claude_mem_core.worker.spec import (
+    ERROR,
+    OBJECT,
+    Call,
+    Endpoint,
+    Refused,
+    Right,
+    record,
+    text,
+)
 
 PROJECTS = """
   SELECT p.id, p.label, p.kind, p.remote, q.label, s.repository,
@@ -77,7 +87,7 @@ async def link(call: Call) -> dict[str, str]:
         return {"project": label, "with": links.link(conn, number, other)}
 
     await _settle(call)
-    return await call.services.store.awrite(work)
+    return await _written(call, work)
 
 
 async def unlink(call: Call) -> dict[str, str]:
@@ -87,7 +97,17 @@ async def unlink(call: Call) -> dict[str, str]:
         number = _asked(conn, call, linked=True)
         return {"project": projects.labels(conn)[number], "with": links.unlink(conn, number)}
 
-    return await call.services.store.awrite(work)
+    return await _written(call, work)
+
+
+async def _written(
+    call: Call, work: Callable[[apsw.Connection], dict[str, str]]
+) -> dict[str, str]:
+    """What `work` gives; 409 where the projects are not as it needs them."""
+    try:
+        return await call.services.store.awrite(work)
+    except InvalidInput as error:
+        raise Refused(409, str(error)) from error
 
 
 async def told(call: Call) -> dict[str, int]:
@@ -109,7 +129,7 @@ async def _settle(call: Call) -> None:
 def _here(call: Call) -> Place:
     place = call.services.recorder.place(call.body["cwd"], call.services.settings.current())
     if place.kind == "general":
-        raise InvalidInput(f"{call.body['cwd']} belongs to no project; go to its folder")
+        raise NotFound(f"{call.body['cwd']} belongs to no project; go to its folder")
     return place
 
 
@@ -117,8 +137,6 @@ def _asked(conn: apsw.Connection, call: Call, *, linked: bool = False) -> int:
     """The project that is named, or that of the directory."""
     if call.body.get("project"):
         return _number(conn, call.body["project"])
-    if not call.body.get("cwd"):
-        raise InvalidInput("project is missing: a label or id, see `mem project list`")
     place = _here(call)
     if not linked:
         projects.resolve(conn, place, now_ms())
@@ -143,6 +161,7 @@ def _post(name: str, handler: Any, summary: str, **more: Any) -> Endpoint:
 
 
 _ASKED = {"project": NAME, "cwd": {"type": "string", "minLength": 1, "maxLength": 4096}}
+_ONE = {"anyOf": [{"required": ["project"]}, {"required": ["cwd"]}]}
 
 ENDPOINTS = (
     Endpoint(
@@ -156,11 +175,12 @@ ENDPOINTS = (
     ),
     _post(
         "link", link, "Make a project one with another",
-        body=record({**_ASKED, "other": NAME}, "other"), answers={200: LINKED, 404: ERROR},
+        body={**record({**_ASKED, "other": NAME}, "other"), **_ONE},
+        answers={200: LINKED, 404: ERROR, 409: ERROR},
     ),
     _post(
         "unlink", unlink, "Take a link back",
-        body=record(_ASKED), answers={200: LINKED, 404: ERROR},
+        body={**record(_ASKED), **_ONE}, answers={200: LINKED, 404: ERROR, 409: ERROR},
     ),
     _post(
         "told", told, "The offered links were shown", body=OBJECT, body_optional=True,
