@@ -15,6 +15,7 @@ import pytest
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.processor.client import Processor
 from claude_mem_core.processor.wire import Asked
+from claude_mem_core.settings import SettingsSource
 from claude_mem_core.testing.fake_models import Talk, Turn
 from claude_mem_core.types import Message
 from tests.model_home import ModelHome, model_home, observation, until
@@ -314,3 +315,28 @@ def test_the_processor_loads_no_provider_in_the_worker(home: ModelHome) -> None:
     assert process.ppid() == home.worker.pid
     os.kill(home.worker.pid, signal.SIGTERM)
     until(lambda: not process.is_running())
+
+
+def test_a_model_observes_again_what_rules_made(home: ModelHome) -> None:
+    SettingsSource(home.paths).update({"CLAUDE_MEM_PROVIDER": "builtin"})
+    for session in ("s-1", "s-2"):
+        home.turn(session, PROMPT)
+    home.settle()
+    assert {row["model"] for row in home.observed()} == {"builtin"}
+    said = home.mem("observe", "again", "--yes", check=False).stderr
+    assert "mem config set provider" in said
+    SettingsSource(home.paths).update({"CLAUDE_MEM_PROVIDER": "scripted"})
+    home.replies(observation("The retry test fails in pytest") + SUMMARY)
+    assert "1 turns wait" in home.mem("observe", "again", "--session", "s-1", "--yes").stdout
+    home.settle()
+    assert len(home.asked) == 1
+    assert home.mem("observe", "again", check=False).returncode == 1, (
+        "it asks, and nobody answers"
+    )
+    assert home.json("observe", "again", "--yes") == {"turns": 1, "events": 2}
+    home.settle()
+    assert [row["model"] for row in home.observed()] == ["fake-model"] * 2
+    assert home.rows("SELECT completed FROM session_summaries") == [("nothing yet",)] * 2
+    assert home.mem("observe", "again", "--yes", check=False).returncode == 1, "all is seen"
+    assert len(home.asked) == 2
+    home.is_sound()

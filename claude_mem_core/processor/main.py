@@ -25,8 +25,7 @@ ONLY_S = 20.0  # the process of a worker that was killed is on its way out
 def main(argv: list[str]) -> int:
     """Serve until the worker goes; the exit code."""
     if len(argv) != 2 or argv[0] != "--data-dir":
-        sys.stderr.write("usage: processor.main --data-dir DIR, with a socket as input\n")
-        return 2
+        raise SystemExit("usage: processor.main --data-dir DIR, with a socket as input")
     hardening.protect()
     hardening.forbid_tracing()
     paths = Paths(Path(argv[1]))

@@ -48,10 +48,12 @@ SUPERSEDE_PARTS = """
     AND id NOT IN (SELECT value FROM json_each(?4))
     AND json_valid(metadata) AND json_extract(metadata, '$.partial')
 """
-# What rules made of a turn until a model has seen it.
+# What rules made of a turn until a model has seen it, but for what a person has touched.
 MEANWHILE = """
-  SELECT id FROM observations WHERE session_db_id = ? AND coalesce(prompt_number, 0) = ?
+  SELECT id FROM observations o WHERE session_db_id = ? AND coalesce(prompt_number, 0) = ?
     AND json_valid(metadata) AND json_extract(metadata, '$.meanwhile')
+    AND NOT EXISTS (SELECT 1 FROM corrections c WHERE c.kind = 'observation'
+      AND c.record_id = o.id AND c.undone_ms IS NULL)
 """
 MEANWHILE_SUMMARY = """
   SELECT id FROM session_summaries WHERE session_db_id = ? AND coalesce(prompt_number, 0) = ?
