@@ -68,7 +68,11 @@ def turns(talk: Mapping[str, Any]) -> Iterator[tuple[int, str, str]]:
         for turn in talk[f"session_{number}"]:
             text = f"{turn['speaker']}: {turn['text']}"
             caption = turn.get("blip_caption")
-            yield number, turn["dia_id"], f"{text} [shares a photo of {caption}]" if caption else text
+            yield (
+                number,
+                turn["dia_id"],
+                f"{text} [shares a photo of {caption}]" if caption else text,
+            )
 
 
 def fill(store: Store, data: Sequence[Mapping[str, Any]]) -> list[Question]:
@@ -155,7 +159,10 @@ def measure(bench: Bench, questions: Sequence[Question]) -> dict[str, float]:
     recalls, ranks, spent = [], [], []
     for question in questions:
         query = Query(
-            text=question.text, project=question.project, kinds=(DocKind.OBSERVATION,), limit=100
+            text=question.text,
+            project=question.project,
+            kinds=(DocKind.OBSERVATION,),
+            limit=100,
         )
         began = time.process_time()
         found = [record.id for record in search(bench, query).records]

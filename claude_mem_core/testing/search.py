@@ -7,6 +7,7 @@ class TestMine(SearchBackendContract):
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -51,6 +52,16 @@ ODD_WORDS = [
 ]
 
 
+@contextmanager
+def opened_store(path: Path) -> Iterator[Store]:
+    """A store, closed in the end; for tests of one's own."""
+    opened = Store.open(path)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
 def installed_embedders() -> list[Embedder]:
     """Everything that is installed here and turns text into vectors."""
     found = Registry([entry for entry in scan() if entry.name.startswith("embedder.")])
@@ -67,9 +78,8 @@ class SearchBackendContract(RecordContract[SearchBackend]):
     @pytest.fixture
     def store(self, tmp_path: Path) -> Iterator[Store]:
         """An empty store."""
-        opened = Store.open(tmp_path / "memory.db")
-        yield opened
-        opened.close()
+        with opened_store(tmp_path / "memory.db") as opened:
+            yield opened
 
     @pytest.fixture
     def search(

@@ -144,11 +144,14 @@ class Follower:
         self._scans = scans
         self._begun = False
 
-    def step(self, most: int) -> int:
-        """Take up to `most` changes; return how many records they were."""
+    def begin(self) -> None:
+        """Find the place in the log, once; has to come before anything is filled."""
         if not self._begun:
             self._store.write(self._begin).result()
             self._begun = True
+
+    def step(self, most: int) -> int:
+        """Take up to `most` changes; return how many they were."""
         taken: tuple[int, int, Sequence[int]]
         taken = self._store.read(lambda conn: self._next(conn, most))
         since, upto, numbers = taken

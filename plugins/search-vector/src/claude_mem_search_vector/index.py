@@ -67,6 +67,7 @@ class VectorIndex:
         """Take up to `limit` changes, then missing records; return how many were taken."""
         if not self._fillers:
             return 0
+        self._follower.begin()
         if self._quick:
             self._quick.prepare()
         done = 0
