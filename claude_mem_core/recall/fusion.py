@@ -7,8 +7,9 @@ their share. Merging by places instead was measured to be worse than the words a
 
 from __future__ import annotations
 
-import statistics
+import math
 from collections.abc import Mapping, Sequence
+from heapq import nsmallest
 
 import apsw
 
@@ -23,14 +24,20 @@ Scores = Mapping[Key, float]
 
 
 def fused(
-    conn: apsw.Connection, query: Query, worded: Sequence[Hit], others: Sequence[Scores]
-) -> list[Hit]:
-    """Records with every word first, in the order of `worded`; then all others, best first."""
+    conn: apsw.Connection, query: Query, worded: Sequence[Hit], others: Sequence[Scores],
+    most: int,
+) -> list[Hit]:  # fmt: skip
+    """Records with every word first, in the order of `worded`; then others, best first.
+
+    At most `most` of these.
+    """
     complete = {key_of(hit): hit for hit in worded if hit.complete}
     scores = neighbours.raised(conn, _sums(worded, others), new=not _narrow(query))
     rest = [key for key in scores if key not in complete]
     behind = neighbours.superseded(conn, rest)
-    rest.sort(key=lambda key: (key in behind, -scores[key], key[0].value, -key[1]))
+    rest = nsmallest(
+        most, rest, key=lambda key: (key in behind, -scores[key], key[0].value, -key[1])
+    )
     return [*complete.values(), *_partial(rest, scores, complete)]
 
 
@@ -69,7 +76,9 @@ def _sums(worded: Sequence[Hit], others: Sequence[Scores]) -> dict[Key, float]:
     parts = [(weight, _spread(scores, keys)) for weight, scores in lists]
     sums = [sum(weight * part[at] for weight, part in parts) for at in range(len(keys))]
     low, high = min(sums, default=0.0), max(sums, default=0.0)
-    return {key: (one - low) / ((high - low) or 1.0) for key, one in zip(keys, sums, strict=True)}
+    return {
+        key: (one - low) / ((high - low) or 1.0) for key, one in zip(keys, sums, strict=True)
+    }
 
 
 def _spread(scores: Scores, keys: Sequence[Key]) -> list[float]:
@@ -78,5 +87,6 @@ def _spread(scores: Scores, keys: Sequence[Key]) -> list[float]:
     if top <= 0:
         return [0.0] * len(keys)
     sharp = [max(0.0, scores.get(key, 0.0) / top) ** SHARPENED for key in keys]
-    mean, deviation = statistics.fmean(sharp), statistics.pstdev(sharp) or 1.0
+    mean = sum(sharp) / len(sharp)
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in sharp) / len(sharp)) or 1.0
     return [(value - mean) / deviation for value in sharp]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from heapq import nsmallest
 
 import apsw
 
@@ -15,39 +17,43 @@ SPAN = 2  # on either side
 SHARE = 0.6  # of the best neighbour's score that a record gets on top of its own
 _LOOKED_AT = 120  # best records whose neighbours are looked for
 
-_SESSION = "SELECT session_db_id FROM observations WHERE id = ?"
-_BEFORE = (
-    "SELECT id FROM observations WHERE session_db_id = ? AND id < ? ORDER BY id DESC LIMIT ?"
-)
-_AFTER = "SELECT id FROM observations WHERE session_db_id = ? AND id > ? ORDER BY id LIMIT ?"
+_BESIDE = """
+  SELECT o.id,
+    (SELECT group_concat(id) FROM (SELECT id FROM observations b
+      WHERE b.session_db_id = o.session_db_id AND b.id < o.id ORDER BY b.id DESC LIMIT ?2)),
+    (SELECT group_concat(id) FROM (SELECT id FROM observations a
+      WHERE a.session_db_id = o.session_db_id AND a.id > o.id ORDER BY a.id LIMIT ?2))
+  FROM observations o WHERE o.id IN (SELECT value FROM json_each(?1))
+"""
 
 
 def raised(
     conn: apsw.Connection, scores: Mapping[Key, float], *, new: bool
 ) -> dict[Key, float]:
     """Scores (0 to 1) with what neighbours add; with `new` also of records unknown yet."""
-    best = _best(scores)
     gained: dict[Key, float] = {}
-    for key in best:
-        for near in _beside(conn, key[1]):
+    for number, beside in _beside(conn, _best(scores)):
+        score = scores[DocKind.OBSERVATION, number]
+        for near in ((DocKind.OBSERVATION, other) for other in beside):
             if new or near in scores:
-                gained[near] = max(gained.get(near, 0.0), scores[key])
+                gained[near] = max(gained.get(near, 0.0), score)
     keys = dict.fromkeys([*scores, *gained])
     return {key: scores.get(key, 0.0) + SHARE * gained.get(key, 0.0) for key in keys}
 
 
-def _best(scores: Mapping[Key, float]) -> list[Key]:
+def _best(scores: Mapping[Key, float]) -> list[int]:
     there = (key for key in scores if key[0] is DocKind.OBSERVATION)
-    return sorted(there, key=lambda key: (-scores[key], -key[1]))[:_LOOKED_AT]
+    best = nsmallest(_LOOKED_AT, there, key=lambda key: (-scores[key], -key[1]))
+    return [number for _, number in best]
 
 
-def _beside(conn: apsw.Connection, number: int) -> Iterable[Key]:
-    session = fetch.value(conn, _SESSION, number)
-    if session is None:
-        return
-    for sql in (_BEFORE, _AFTER):
-        for (near,) in fetch.rows(conn, sql, session, number, SPAN):
-            yield DocKind.OBSERVATION, near
+def _beside(conn: apsw.Connection, numbers: Sequence[int]) -> Iterator[tuple[int, list[int]]]:
+    """The observations on either side of each, in its session."""
+    for number, before, after in fetch.rows(conn, _BESIDE, json.dumps(numbers), SPAN):
+        yield (
+            number,
+            [int(other) for some in (before, after) if some for other in some.split(",")],
+        )
 
 
 def superseded(conn: apsw.Connection, keys: Collection[Key]) -> set[Key]:

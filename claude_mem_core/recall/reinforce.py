@@ -97,7 +97,7 @@ def _score(row: Row, days: Iterable[int], alpha: float, today: int) -> float:
 
 
 def _faded(day: int, today: int) -> float:
-    return float(max(today - day, 1)) ** DECAY
+    return math.pow(max(today - day, 1), DECAY)
 
 
 def _reason(row: Row, days: Iterable[int]) -> str:

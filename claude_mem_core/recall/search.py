@@ -123,7 +123,9 @@ class _Asked:
             return worded, any(found.more for found in self.found.values())
         if meaning and sum(hit.complete for hit in worded) <= end:
             others = self._by_meaning(_recent(_widened(query), services.settings), worded)
-            worded = services.store.read(lambda conn: fusion.fused(conn, query, worded, others))
+            worded = services.store.read(
+                lambda conn: fusion.fused(conn, query, worded, others, end + 1)
+            )
         more = len(worded) > end or any(found.more for found in self.found.values())
         return worded[query.offset : end], more
 

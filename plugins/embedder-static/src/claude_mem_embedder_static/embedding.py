@@ -12,13 +12,14 @@ import sys
 from array import array
 from collections.abc import Sequence
 from importlib import resources
+from itertools import islice
 
 from claude_mem_embedder_static import pieces
 
 DIMENSIONS = 256
 ZERO = 128
 _ADDED = 257  # rows whose sums fit in 16 bits: 257 * 255 = 65,535
-_REMEMBERED = 8_000  # words whose sum is kept: about 5 MB
+_REMEMBERED = 20_000  # words whose sum is kept: about 15 MB
 _WORDS = 2_000  # of a text
 
 
@@ -56,7 +57,7 @@ class StaticEmbedding:
         rows = pieces.rows_of(word, self._known)
         made = sum(map(self._row, rows)), len(rows)
         if len(self._words) >= _REMEMBERED:
-            self._words.clear()
+            self._words = dict(islice(self._words.items(), _REMEMBERED // 2, None))
         self._words[word] = made
         return made
 

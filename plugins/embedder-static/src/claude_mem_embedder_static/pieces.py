@@ -10,6 +10,7 @@ from importlib import resources
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _SINGLE = re.compile("[\u3040-\u30ff\u3400-\u9fff]|[^\u3040-\u30ff\u3400-\u9fff]+")
 _LONGEST = 60  # characters of a word that is taken apart
+_LONGEST_PIECE = 18
 
 
 def vocabulary() -> dict[str, int]:
@@ -25,10 +26,10 @@ def words(text: str) -> list[str]:
 
 def rows_of(word: str, known: Mapping[str, int]) -> list[int]:
     """The rows that stand for one word; none for one that can't be put together."""
+    if word.isascii():
+        return _pieces(word.lower(), known)
     folded = unicodedata.normalize("NFD", word.lower())
     plain = "".join(char for char in folded if not unicodedata.combining(char))
-    if plain.isascii():
-        return _pieces(plain, known)
     return [row for part in _SINGLE.findall(plain) for row in _pieces(part, known)]
 
 
@@ -38,7 +39,7 @@ def _pieces(word: str, known: Mapping[str, int]) -> list[int]:
     start, word = 0, word[:_LONGEST]
     while start < len(word):
         mark = "##" if start else ""
-        for end in range(len(word), start, -1):
+        for end in range(min(len(word), start + _LONGEST_PIECE), start, -1):
             row = known.get(mark + word[start:end])
             if row is not None:
                 found.append(row)
