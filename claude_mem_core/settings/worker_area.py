@@ -129,6 +129,13 @@ SECURITY = (
         help="Shared secret of the read-only routes that other machines may see; empty: off.",
     ),
     _door(
+        key="CLAUDE_MEM_TV_FRONT",
+        sources=FILE,
+        restart=True,
+        help="Name under which a TLS front of yours passes requests on to the worker's port,"
+        " as browsers send it: they get the TV page and, with the token, titles; empty: off.",
+    ),
+    _door(
         key="CLAUDE_MEM_PLUGINS_BLOCKED",
         type="csv",
         default=(),

@@ -81,6 +81,8 @@ def admit(scope: Scope, state: WorkerState) -> Right:
     if scope["state"]["local"]:
         _check_body(headers, SOCKET_BODY)
         return Right.FULL
+    if state.tv.is_meant(all_of(headers, b"host")):
+        return state.tv.admit(scope)
     host = _check_address(scope, state)
     _check_page(scope, headers, host)
     right = _right(scope, headers, state)

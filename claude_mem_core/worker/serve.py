@@ -26,6 +26,7 @@ from claude_mem_core.worker.front import Front
 from claude_mem_core.worker.server import WorkerServer
 from claude_mem_core.worker.sessions import Sessions
 from claude_mem_core.worker.state import WorkerState
+from claude_mem_core.worker.tv_door import TvDoor
 
 if TYPE_CHECKING:
     from claude_mem_core.worker.main import Options
@@ -94,6 +95,7 @@ def _tcp(options: Options, state: WorkerState, services: Services) -> socket.soc
     settings = services.settings.current()
     host = str(settings["CLAUDE_MEM_WORKER_HOST"])
     tcp.loopback(host)
+    state.tv = TvDoor.of(settings)
     origin = settings.origin("CLAUDE_MEM_WORKER_PORT")
     port = options.port or tcp.asked_for(settings, origin, tcp=options.tcp)
     return None if port is None else state.tcp.listen(host, port)

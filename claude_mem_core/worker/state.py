@@ -14,6 +14,7 @@ import attrs
 
 from claude_mem_core import __version__
 from claude_mem_core.paths import Paths
+from claude_mem_core.worker.tv_door import TvDoor
 
 if TYPE_CHECKING:
     from claude_mem_core.worker.sessions import Sessions
@@ -33,6 +34,7 @@ class WorkerState:
         stopping: set once it goes down.
         restart: go down and come back.
         open_tcp: turns the TCP listener on and gives its port.
+        tv: the read-only door for other machines; shut unless the settings open it.
         notes: faults worth showing in the status, newest text by topic.
     """
 
@@ -56,6 +58,7 @@ class WorkerState:
     notes: dict[str, str] = attrs.field(factory=dict)
     spooled: dict[str, int] = attrs.field(factory=dict)
     open_tcp: Callable[[], Awaitable[int]] | None = None
+    tv: TvDoor = attrs.field(factory=TvDoor)
     version: str = __version__
 
     @property

@@ -19,7 +19,7 @@ export function token() {
   return kept.token;
 }
 
-function keep(value) {
+export function keep(value) {
   kept.token = value;
   try { value ? sessionStorage.setItem(KEY, value) : sessionStorage.removeItem(KEY); } catch { /* this tab only */ }
 }

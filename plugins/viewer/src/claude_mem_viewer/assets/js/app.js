@@ -1,5 +1,5 @@
 // The way in: trade the code of `mem open`, build the shell, show the page of the address.
-import { forget, token, trade } from "./api.js";
+import { forget, keep, token, trade } from "./api.js";
 import { emit, on } from "./bus.js";
 import { fill, h, say } from "./dom.js";
 import { setKeys } from "./keys.js";
@@ -10,7 +10,7 @@ import { queue } from "./pages/queue.js";
 import { sessions } from "./pages/sessions.js";
 import { settings } from "./pages/settings.js";
 import { status } from "./pages/status.js";
-import { tv } from "./pages/tv.js";
+import { AWAY, tv } from "./pages/tv.js";
 import { usage } from "./pages/usage.js";
 import { work } from "./pages/work.js";
 import { read } from "./route.js";
@@ -21,7 +21,18 @@ const PAGES = { memories, sessions, queue, usage, status, settings, tv, work };
 const root = document.getElementById("app");
 const shown = { name: "", page: null, main: null };
 
+// Behind a TLS front there is only the TV page, and its token is the session.
+function away() {
+  document.documentElement.toggleAttribute("data-tv", true);
+  if (location.hash.length > 1) keep(decodeURIComponent(location.hash.slice(1)));
+  history.replaceState(null, "", location.pathname + location.search);
+  const main = h("main", { class: "main", id: "main", tabindex: "-1" });
+  fill(root, main);
+  tv(main, read());
+}
+
 async function begin() {
+  if (AWAY) { away(); return; }
   const code = location.hash.slice(1);
   if (/^[A-Za-z0-9_-]{16,64}$/.test(code)) {
     // The code must not stay in the address, whatever comes of it.
