@@ -2,7 +2,8 @@
 
     .venv/bin/python tools/hosts.py [HOST ...]
 
-Which programs and versions is in `hosts.json` beside this file. They come from npm into
+Which programs and versions is in `hosts.json` beside this file (`beside` names packages
+that are installed along with one). They come from npm into
 `.cache/hosts/NAME-VERSION` (or below `MEM_HOSTS_DIR`) and stay there between runs.
 """
 
@@ -89,14 +90,15 @@ def fetch(name: str, node: Path | None) -> None:
     partial = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache()))
     try:
         (partial / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-        npm(node, partial, f"{pin['package']}@{pin['version']}")
+        beside = pin.get("beside", "").split()
+        npm(node, partial, f"{pin['package']}@{pin['version']}", *beside)
         partial.rename(final)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
 
-def npm(node: Path | None, folder: Path, spec: str) -> None:
-    """Run `npm install` for one package.
+def npm(node: Path | None, folder: Path, *specs: str) -> None:
+    """Run `npm install` for a package, and for what it needs beside it.
 
     Raises:
         HostProgramError: npm is missing or failed.
@@ -104,7 +106,7 @@ def npm(node: Path | None, folder: Path, spec: str) -> None:
     program = shutil.which("npm")
     if program is None:
         raise HostProgramError("npm is not on PATH: install Node.js with npm first")
-    command = [program, "install", "--no-audit", "--no-fund", "--loglevel=error", spec]
+    command = [program, "install", "--no-audit", "--no-fund", "--loglevel=error", *specs]
     path = os.environ.get("PATH", "")
     env = {**os.environ, "PATH": f"{node}{os.pathsep}{path}" if node else path}
     done = subprocess.run(
@@ -113,7 +115,7 @@ def npm(node: Path | None, folder: Path, spec: str) -> None:
     )  # fmt: skip
     if done.returncode:
         words = (done.stderr or done.stdout)[-1500:]
-        raise HostProgramError(f"npm could not install {spec}:\n{words}")
+        raise HostProgramError(f"npm could not install {' '.join(specs)}:\n{words}")
 
 
 def main(names: list[str]) -> int:

@@ -1,7 +1,6 @@
-/**
- * @typedef {{ id: string, parentID?: string, directory?: string }} SessionInfo
- * @type {import("@opencode-ai/plugin").Plugin}
- */
+/** @typedef {{ id: string, parentID?: string, directory?: string }} SessionInfo */
+
+/** @type {import("@opencode-ai/plugin").Plugin} */
 export const ClaudeMem = async ({ directory }) => {
   /** @type {Map<string, SessionInfo>} */
   const sessions = new Map()
