@@ -109,6 +109,19 @@ def delete(paths: Paths, name: str) -> bool:
     return gone or known
 
 
+def out_of_keyring(name: str) -> bool:
+    """Forget a secret in the system's keyring alone; false when there was none.
+
+    Raises:
+        StoreError: the keyring does not give it up.
+    """
+    ring = _keyring()
+    if ring is None or not _from_ring(ring, name):
+        return False
+    _out_of_ring(ring, name)
+    return True
+
+
 # The keyring ------------------------------------------------------------------------
 
 

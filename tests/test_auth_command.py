@@ -13,7 +13,7 @@ import pytest
 
 from claude_mem_core import secrets
 from claude_mem_core.cli.commands import auth, usage
-from claude_mem_core.cli.keyring import Desk
+from claude_mem_core.cli.keyring import Desk, forget_all
 from claude_mem_core.errors import UnknownName, UsageError
 from claude_mem_core.extensions import declared
 from claude_mem_core.providing.candidates import Candidates
@@ -176,6 +176,16 @@ def test_removed_is_gone_from_everywhere(
     desk.settings.set("CLAUDE_MEM_ALPHA_API_KEY", KEY)
     run(desk, monkeypatch, "remove", "alpha")
     assert str(desk.paths.settings) in capsys.readouterr().out
+
+
+def test_all_keys_leave_the_keyring_with_the_product(
+    desk: Desk, ring: Ring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(desk, monkeypatch, "set", "alpha", stdin=KEY)
+    run(desk, monkeypatch, "set", "beta", stdin=KEY)
+    ring.set_password("another-program", "x", "stays")
+    assert forget_all(desk.paths) == ["CLAUDE_MEM_ALPHA_API_KEY", "CLAUDE_MEM_BETA_API_KEY"]
+    assert list(ring.kept.values()) == ["stays"]
 
 
 def test_usage_in_words() -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from claude_mem_core import secrets
 from claude_mem_core.cli.client import WorkerClient
+from claude_mem_core.cli.keyring import Desk
 from claude_mem_core.edge import install_hook
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
@@ -32,6 +33,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 NAME = "openai-compatible"
 KEY = "sk-planted-0123456789abcdef0123456789abcdef"
 SHELL_KEY = "sk-ofshell-0123456789abcdef0123456789abcdef"
+FRESH_KEY = "sk-corrected-0123456789abcdef0123456789abcdef"
 GOOD = (
     "<observation><type>bugfix</type><title>Retry timer reset in pytest</title>"
     "<narrative>The tests pass.</narrative></observation>"
@@ -187,6 +189,12 @@ def test_a_session_start_says_once_what_is_wrong_and_what_to_run() -> None:
             f" run: mem auth set {NAME}"
         )
         assert second != first
+        home.script(Turn(text=GOOD))
+        desk = Desk.open(home.paths)
+        desk.keep(desk.record(NAME), "CLAUDE_MEM_OPENAI_COMPAT_API_KEY", FRESH_KEY, "file")
+        until(lambda: (home.client.post("/api/pending-queue/process"),
+                       home.makers() == {"small-1"})[1], 60)  # fmt: skip
+        assert home.models.requests[-1].headers["authorization"] == f"Bearer {FRESH_KEY}"
 
 
 def _system(home: Chain, session: str) -> str:

@@ -129,7 +129,7 @@ class Desk:
         book, origin = KeyBook(self.paths.data), origin_of(candidate.address)
         for each in candidate.credentials if origin else ():
             if each.key:
-                book.bind(book.fingerprint(each.key), origin)
+                book.bind(candidate.name, each.key, origin)
 
     def _chosen(self, name: str) -> str:
         """Keeping a key here confirms a provider that the file names already."""
@@ -172,6 +172,20 @@ class Desk:
         where = found.credentials[0].where
         left = f"a key is still in {self.paths.settings}; take it out there" if where else ""
         return {"removed": removed, "left": left}
+
+
+def forget_all(paths: Paths) -> list[str]:
+    """Take every key of ours out of the system's keyring; the names of what went.
+
+    Raises:
+        StoreError: the keyring does not give one up.
+    """
+    if not secrets.has_keyring():
+        return []
+    registry = Desk.open(paths).registry
+    names = [n for r in registry.records("mem_providers", Provider) for n in r.keys]
+    spelled = dict.fromkeys(one for name in names for one in _spellings(name))
+    return [name for name in spelled if secrets.out_of_keyring(name)]
 
 
 def _spellings(name: str) -> list[str]:

@@ -57,11 +57,16 @@ def cause(hold: Hold, candidate: Candidate | None, name: str) -> str:
     return text
 
 
+def meanwhile(serving: str) -> str:
+    """Who makes the memories as long as it is so."""
+    who = "rules make" if serving == "builtin" else f"{serving} makes"
+    return f"{who} the memories meanwhile"
+
+
 def notice(hold: Hold, candidate: Candidate | None, name: str, serving: str) -> str:
     """The line for a session's start."""
-    who = "rules make the memories" if serving == "builtin" else f"{serving} makes the memories"
     told = hold.text if hold.action or hold.url else cause(hold, candidate, name)
-    parts = [f"memory: {told}; {who} meanwhile"]
+    parts = [f"memory: {told}; {meanwhile(serving)}"]
     if hold.action:
         parts.append(hold.action)
     if hold.url and is_shown(hold.url):

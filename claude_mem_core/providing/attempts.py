@@ -72,12 +72,12 @@ class Attempts:
             return mark
         for value in filter(None, credential.values.values()):
             checked_key(value, candidate.address)
-        bound = self._book.origin(mark)
+        bound = self._book.origin(candidate.name, credential.key)
         both_here = is_loopback(host_of(bound)) and is_loopback(host_of(origin))
         if bound and bound != origin and not both_here:
             text = f"the key was set for {bound} and is not sent to {origin}"
             raise ProviderError(Failure.KEY_REFUSED, text, provider=candidate.name)
-        self._book.bind(mark, origin)
+        self._book.bind(candidate.name, credential.key, origin)
         return mark
 
     def _pick(self, candidate: Candidate, tried: set[str]) -> Credential:

@@ -23,6 +23,10 @@ OURS = frozenset(setting.key for setting in CORE)
 ROUTES = ("CLAUDE_MEM_HTTP_PROXY", "CLAUDE_MEM_CA_FILE")
 
 
+class Incomplete(ProviderError):
+    """A provider that was chosen and not set up; nothing was sent."""
+
+
 @attrs.frozen(kw_only=True)
 class Candidate:
     """One provider, ready to be asked or not.
@@ -44,6 +48,12 @@ class Candidate:
     @property
     def name(self) -> str:
         return self.record.name
+
+    def incomplete(self) -> Incomplete | None:
+        """What a request gets while something is missing."""
+        if not self.lacks:
+            return None
+        return Incomplete(Failure.KEY_REFUSED, self.lacks, provider=self.name)
 
     @property
     def keyed(self) -> bool:

@@ -23,7 +23,7 @@ from claude_mem_core.providing import budget, classify, guard, policy
 from claude_mem_core.providing.accounting import Accounting
 from claude_mem_core.providing.attempts import Attempts
 from claude_mem_core.providing.budget import OverBudget
-from claude_mem_core.providing.candidates import Candidate, Candidates
+from claude_mem_core.providing.candidates import Candidate, Candidates, Incomplete
 from claude_mem_core.providing.choice import BUILTIN, CHOICE, FALLBACK, OFF, chosen
 from claude_mem_core.providing.fields import told
 from claude_mem_core.providing.keybook import KeyBook
@@ -133,6 +133,8 @@ class Dispatcher:
         """Whether the next provider takes what this one can't."""
         if isinstance(error, OverBudget):
             return False  # it would cost the same there
+        if isinstance(error, Incomplete):
+            return True
         try:
             gateway = is_gateway((await self.candidate(name)).address)
         except ProviderError:
@@ -147,8 +149,8 @@ class Dispatcher:
     async def _through(self, name: str, asked: Asked) -> Reply:
         """One provider's reply; a failure of it becomes a hold."""
         candidate = await self.candidate(name)
-        if candidate.lacks:
-            raise ProviderError(Failure.KEY_REFUSED, candidate.lacks, provider=name)
+        if (missing := candidate.incomplete()) is not None:
+            raise missing
         if asked.probe:
             return await self._counted(candidate, asked, once=True)
         begun = self.patience.count
@@ -248,8 +250,8 @@ class Dispatcher:
     async def _obstacle(self, name: str, session: int) -> ProviderError | None:
         try:
             candidate = await self.candidate(name)
-            if candidate.lacks:
-                return ProviderError(Failure.KEY_REFUSED, candidate.lacks, provider=name)
+            if (missing := candidate.incomplete()) is not None:
+                return missing
             limit = await self.accounting.reached(
                 session, self._settings.current(), self._clock()
             )

@@ -53,14 +53,17 @@ class KeyBook:
         if self._book()["cooldowns"].pop(mark, None) is not None:
             self._write()
 
-    def origin(self, mark: str) -> str:
-        """Where the key was meant to go; empty when that was never noted."""
-        return str(self._book()["origins"].get(mark, ""))
+    def origin(self, provider: str, key: str) -> str:
+        """Where this provider's key was meant to go; empty when that was never noted."""
+        return str(self._book()["origins"].get(self._whose(provider, key), ""))
 
-    def bind(self, mark: str, origin: str) -> None:
-        """From now on the key goes to this origin only."""
-        if self.origin(mark) != origin:
-            self._put("origins", mark, origin)
+    def bind(self, provider: str, key: str, origin: str) -> None:
+        """From now on this provider's key goes to this origin only."""
+        if self.origin(provider, key) != origin:
+            self._put("origins", self._whose(provider, key), origin)
+
+    def _whose(self, provider: str, key: str) -> str:
+        return self.fingerprint(f"{provider}\n{key}")
 
     def _put(self, part: str, mark: str, value: Any) -> None:
         entries = self._book()[part]

@@ -98,12 +98,7 @@ async def _judged(
     base: Standing, candidate: Candidate, dispatcher: Dispatcher, now: int
 ) -> Standing:
     if candidate.lacks:
-        said, cure = _split(candidate.lacks, candidate.name)
-        told = f"memory: {candidate.name}: {said}; rules make the memories meanwhile"
-        return attrs.evolve(
-            base, state="incomplete", serving=BUILTIN, text=said, cure=cure,
-            notice=f"{told}; run: {cure}",
-        )  # fmt: skip
+        return _missing(base, candidate, await dispatcher.ready())
     obstacle = await dispatcher.obstacle()
     hold = dispatcher.patience.holds.get(candidate.name)
     if isinstance(obstacle, budget.OverBudget):
@@ -118,6 +113,16 @@ async def _judged(
         )  # fmt: skip
     serving = BUILTIN if obstacle is not None or base.fallback == OFF else base.fallback
     return _held(base, candidate, hold, serving, now)
+
+
+def _missing(base: Standing, candidate: Candidate, served: bool) -> Standing:
+    """It was chosen and not set up; the fallback serves, if that one is."""
+    said, cure = _split(candidate.lacks, candidate.name)
+    serving = base.fallback if served else BUILTIN
+    notice = f"memory: {candidate.name}: {said}; {advice.meanwhile(serving)}; run: {cure}"
+    return attrs.evolve(
+        base, state="incomplete", serving=serving, text=said, cure=cure, notice=notice
+    )
 
 
 def _held(base: Standing, candidate: Candidate, hold: Hold, serving: str, now: int) -> Standing:

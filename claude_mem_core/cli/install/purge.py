@@ -30,15 +30,19 @@ def ours(paths: Paths) -> list[Path]:
 
 
 def purge(paths: Paths) -> list[str]:
-    """Stop the worker and delete; the names of what went.
+    """Stop the worker and delete, keys in the keyring too; the names of what went.
 
     Raises:
         WorkerError: the worker does not stop; nothing was deleted.
+        StoreError: the keyring does not give up a key; nothing else was deleted.
     """
     if not paths.data.is_dir():
         return []
+    from claude_mem_core.cli.keyring import forget_all
+
     _stop(paths)
-    gone = [_delete(path) for path in ours(paths)]
+    keys = forget_all(paths)
+    gone = [*keys, *(_delete(path) for path in ours(paths))]
     with suppress(OSError):
         paths.data.rmdir()
     return gone

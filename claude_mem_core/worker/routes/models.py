@@ -88,9 +88,8 @@ async def reset(call: Call) -> dict[str, Any]:
     candidate = await _candidate(call, name)
     for each in candidate.credentials if candidate else ():
         if each.key and (origin := origin_of(candidate.address)):
-            mark = dispatcher.book.fingerprint(each.key)
-            dispatcher.book.warm(mark)
-            dispatcher.book.bind(mark, origin)
+            dispatcher.book.warm(dispatcher.book.fingerprint(each.key))
+            dispatcher.book.bind(name, each.key, origin)
     dispatcher.patience.reset(name)
     call.services.loop.wake()
     return {"success": True}
