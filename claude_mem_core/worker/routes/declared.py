@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from claude_mem_core.errors import InvalidInput
+from claude_mem_core.errors import InvalidInput, MemError
+from claude_mem_core.plugins.calls import call_sync
 from claude_mem_core.settings.listing import validate_update
 from claude_mem_core.settings.model import Settings
 from claude_mem_core.settings.values import allowed, as_text, masked_text, parse
-from claude_mem_core.types import Setting
+from claude_mem_core.types import Answer, EventKind, Host, Setting
 from claude_mem_core.worker.routes.context import build
 from claude_mem_core.worker.spec import (
     OBJECT,
@@ -69,9 +70,31 @@ async def preview(call: Call) -> dict[str, Any]:
         "text": made.text,
         "ids": list(made.ids),
         "omitted": dict(made.omitted),
+        "sent": as_sent(call, host, made.text),
         "tokens": (len(made.text.encode()) + 3) // 4,
         "took_ms": round((time.perf_counter() - begun) * 1000, 1),
     }
+
+
+def as_sent(call: Call, host: str, text: str) -> str:
+    """What the hook would print for that host, to the byte; empty for no host in particular."""
+    try:
+        found = call.services.adapters.get(host) if host else None
+    except MemError:
+        return ""
+    if found is None or not text:
+        return ""
+    kind = found.record.injects_at[0] if found.record.injects_at else EventKind.SESSION_STARTED
+    answer = Answer(kind=kind, host_event=_event_name(found.record, kind), context=text)
+    outcome = call_sync(host, found.adapter.reply, answer)
+    return outcome.value.stdout if outcome.error is None else ""
+
+
+def _event_name(host: Host, kind: EventKind) -> str:
+    """The host's own name of the event that carries the context."""
+    part = "prompt" if kind is EventKind.PROMPT_SENT else "start"
+    named = (name for name in host.hooks if part in name.lower())
+    return next(named, "SessionStart")
 
 
 def _typed(call: Call, draft: dict[str, Any]) -> dict[str, Any]:

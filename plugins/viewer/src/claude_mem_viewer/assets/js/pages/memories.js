@@ -60,7 +60,8 @@ class Memories {
       this.load();
     }
     this.list.opened(this.open);
-    this.showMemory();
+    // Until the new list is there, nothing is the best of it.
+    if (same || this.open) this.showMemory();
   }
 
   // The address with other filters or another memory open.

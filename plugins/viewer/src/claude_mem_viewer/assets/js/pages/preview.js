@@ -14,7 +14,16 @@ export function previewView() {
   const text = h("div", { class: "ctx mono", tabindex: "0", role: "region", "aria-label": "Context" });
   const root = h("section", { class: "preview", "aria-label": "Preview" },
     h("header", {}, h("h2", {}, "What the next session gets"), h("div", { class: "picks" }, host, project, facts)), text);
+  const forms = ["Text", "As sent"].map((label, k) => h("button", { type: "button", "aria-pressed": String(!k), onclick: () => choose(k === 1) }, label));
+  root.querySelector("header").insertBefore(h("div", { class: "themes seg", role: "group", "aria-label": "Form" }, forms), root.querySelector(".picks"));
   let delta = null;
+
+  // The text as an agent reads it, or every byte that the host is handed.
+  function choose(sent) {
+    state.sent = sent;
+    forms.forEach((el, k) => el.setAttribute("aria-pressed", String(sent === (k === 1))));
+    if (state.shown) show(state.shown);
+  }
 
   async function start() {
     try {
@@ -54,6 +63,11 @@ export function previewView() {
     const said = changed ? `${changed > 0 ? "+" : "\u2212"}${num(Math.abs(changed))} tokens` : "";
     fill(facts, h("span", {}, many(found.ids.length, "memory", "memories")), h("span", {}, `about ${num(found.tokens)} tokens`), said ? h("b", {}, said) : null, h("span", {}, `built in ${Math.round(found.took_ms)} ms`));
     if (delta) delta.textContent = said;
+    state.shown = found;
+    if (state.sent) {
+      fill(text, found.sent ? h("span", { class: "ln raw" }, plain(found.sent)) : empty("Pick a host.", h("p", {}, "Each host is handed the text in a form of its own.")));
+      return;
+    }
     const lines = compare(state.base.text, found.text);
     fill(text, found.text || lines.length > 1 ? lines.map(([mark, line]) => h(mark === "del" ? "s" : mark === "add" ? "ins" : "span", { class: `ln ${mark} ${kind(line)}` }, plain(line) || "\u00a0")) : empty("Nothing would be given."));
     const first = text.querySelector(".add, .del");
