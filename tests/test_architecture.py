@@ -118,6 +118,14 @@ def _unsaid(module: Path) -> Iterator[str]:
 # Packages --------------------------------------------------------------------
 
 
+def named(package: Path, module: str) -> Iterator[tuple[str, str]]:
+    """Entry points that may stand first: the kind, and the name without it."""
+    yield f"{KINDS[package.parent.name]}.{package.name}", module
+    kind, _, name = package.name.partition("-")
+    if KINDS[package.parent.name] == "plugin" and name:
+        yield f"{kind}.{name}", module
+
+
 @pytest.mark.parametrize("package", PACKAGES, ids=where)
 def test_a_package_has_one_shape(package: Path) -> None:
     kind = KINDS[package.parent.name]
@@ -125,7 +133,10 @@ def test_a_package_has_one_shape(package: Path) -> None:
     full = package.name if kind == "plugin" else f"{kind}-{package.name}"
     module = f"claude_mem_{full}".replace("-", "_")
     assert project["name"] == f"claude-mem-{full}"
-    assert project["entry-points"]["claude_mem"] == {f"{kind}.{package.name}": module}
+    entries = project["entry-points"]["claude_mem"]
+    first, *more = entries.items()
+    assert first in named(package, module)
+    assert all(value.partition(".")[0] == module for _, value in more)
     assert project["requires-python"] == ">=3.11"
     assert project["license"] == "Apache-2.0"
     assert "claude-mem-core" in project["dependencies"]
@@ -140,7 +151,7 @@ def test_what_is_imported_to_register_is_small(package: Path) -> None:
     top = {n.module or "" for n in tree_of(init).body if isinstance(n, ast.ImportFrom)}
     ours = {name for name in top if name.startswith(init.parent.name)}
     assert ours == set()
-    assert init.read_text().count("\n") <= 80
+    assert init.read_text().count("\n") <= 100
 
 
 # What may be imported where --------------------------------------------------

@@ -10,7 +10,8 @@ import pytest
 from claude_mem_core.errors import StoreError
 from claude_mem_core.store import Store
 from claude_mem_core.store.gather import Gathering
-from claude_mem_core.store.writer import BATCH, Job
+from claude_mem_core.store.jobs import Job
+from claude_mem_core.store.writer import BATCH
 
 
 def jobs_put(count: int) -> list[list[int]]:

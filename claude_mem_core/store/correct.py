@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 import attrs
 
-from claude_mem_core.errors import InvalidInput, MemError, NotFound
+from claude_mem_core.errors import MemError, NotFound
 from claude_mem_core.store import fetch, text, trash
 from claude_mem_core.store.trash import TABLES, missing
 from claude_mem_core.types import DocKind
@@ -61,13 +61,14 @@ def edit(
     None for whatever there is.
 
     Raises:
-        NotFound: there is no such memory.
+        NotFound: there is no such memory, or it has no such field.
         Changed: it has another revision.
-        InvalidInput: a field that it does not have, or no field at all.
     """
     names = [name for name in FIELDS[kind] if name in words]
-    if not names or len(names) != len(words):
-        raise InvalidInput(f"of this memory these can be edited: {', '.join(FIELDS[kind])}")
+    if len(names) != len(words):
+        raise NotFound(f"of this memory these can be edited: {', '.join(FIELDS[kind])}")
+    if not names:
+        return _as_it_was(conn, kind, number, "edit")
     sql = f"SELECT sync_rev, {', '.join(names)} FROM {TABLES[kind]} WHERE id = ?"
     row = fetch.row(conn, sql, number)
     if row is None:

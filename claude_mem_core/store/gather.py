@@ -11,7 +11,8 @@ import asyncio
 from collections.abc import Callable
 
 from claude_mem_core.errors import StoreError
-from claude_mem_core.store.writer import BATCH, Job
+from claude_mem_core.store.jobs import Job
+from claude_mem_core.store.writer import BATCH
 
 
 class Gathering:

@@ -82,6 +82,11 @@ def _corrections(conn: apsw.Connection) -> None:
     connect.run(conn, sql.read_text(encoding="utf-8"))
 
 
+def _tool_use_ids(conn: apsw.Connection) -> None:
+    """Tool uses are asked for by the host's id alone, too."""
+    conn.execute("CREATE INDEX tool_uses_use ON tool_uses(tool_use_id)")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),

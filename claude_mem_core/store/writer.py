@@ -11,46 +11,24 @@ changes of thread cost a host more waiting than the statements do (`at_once`).
 
 from __future__ import annotations
 
-import asyncio
 import os
 import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 import apsw
-import attrs
 
 from claude_mem_core.errors import StoreError
 from claude_mem_core.store.faults import BREAKING, fault
+from claude_mem_core.store.jobs import Job, Outcome, settle, tell
 
 BATCH = 256  # functions that share a commit
 WAITING = 10_000  # functions that may wait before new ones are refused
 SLOW_S = 0.01  # a disk that takes longer would hold up the event loop
 MERGE_PAGES = 1000  # of the log; merging them into the file takes many milliseconds
 REST_S = 30.0  # for so long after a slow write everything goes to the thread
-
-Fn = Callable[[apsw.Connection], Any]
-
-
-@attrs.frozen
-class Outcome:
-    """What came of one function: a value, or an error."""
-
-    value: Any = None
-    error: BaseException | None = None
-
-
-@attrs.frozen(eq=False)
-class Job:
-    """One function and who waits for it: a thread's future or a coroutine's."""
-
-    fn: Fn
-    future: Future[Any] | asyncio.Future[Any]
-    loop: asyncio.AbstractEventLoop | None = None
 
 
 class BatchLost(Exception):
@@ -107,7 +85,7 @@ class Writer:
             self._turn.release()
         if time.monotonic() - begun > SLOW_S:
             self._rests_until = begun + REST_S
-        _tell(job, outcome)
+        tell(job, outcome)
         return True
 
     def close(self) -> None:
@@ -272,33 +250,3 @@ def _which(path: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return (found.st_dev, found.st_ino)
-
-
-def settle(batch: Sequence[Job], outcomes: Sequence[Outcome]) -> None:
-    """Tell everyone; coroutines are woken once for each event loop, not once each."""
-    loops: dict[asyncio.AbstractEventLoop, list[tuple[Job, Outcome]]] = {}
-    for job, outcome in zip(batch, outcomes, strict=True):
-        if job.loop is None:
-            _tell(job, outcome)
-        else:
-            loops.setdefault(job.loop, []).append((job, outcome))
-    for loop, pairs in loops.items():
-        try:
-            loop.call_soon_threadsafe(_tell_all, pairs)
-        except RuntimeError:  # the loop is closed: nobody waits any more
-            continue
-
-
-def _tell_all(pairs: Sequence[tuple[Job, Outcome]]) -> None:
-    for job, outcome in pairs:
-        _tell(job, outcome)
-
-
-def _tell(job: Job, outcome: Outcome) -> None:
-    future = job.future
-    if future.done():
-        return
-    if outcome.error is None:
-        future.set_result(outcome.value)
-    else:
-        future.set_exception(outcome.error)
