@@ -1,8 +1,7 @@
 """Cases O15 and O16: imported by `mem import`, searched over HTTP, in one worker.
 
-The index alone is in `test_search_cases.py`, the command line in `test_recall_api.py`.
-The MCP tool, the vector part (both cases, step 1 and 3) and the per-prompt context of
-hosts come with later issues.
+The index alone is in `test_search_cases.py` (that is step 1, the vector part off), the
+command line in `test_recall_api.py`. Here the vector part is on (step 3).
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def asked(home: Played, text: str, **where: Any) -> dict[str, Any]:
     start = time.monotonic()
     found = home.search(text, **where)
     assert time.monotonic() - start < 3  # the case says 1 s on an idle machine
-    assert found["methods"] == ["keyword"]
+    assert found["methods"] in (["keyword"], ["keyword", "vector"])
     assert found["failed"] == {}
     return found
 

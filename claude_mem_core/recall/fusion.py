@@ -15,6 +15,7 @@ import apsw
 
 from claude_mem_core.recall import neighbours
 from claude_mem_core.recall.neighbours import Key
+from claude_mem_core.recall.question import sentence
 from claude_mem_core.types import Found, Hit, Query
 
 BY_WORDS = 0.6  # weight of the lists by words; the others share the rest
@@ -32,7 +33,9 @@ def fused(
     At most `most` of these.
     """
     complete = {key_of(hit): hit for hit in worded if hit.complete}
-    scores = neighbours.raised(conn, _sums(worded, others), new=not _narrow(query))
+    scores = neighbours.raised(
+        conn, _sums(worded, others), new=not _narrow(query) and sentence(query)
+    )
     rest = [key for key in scores if key not in complete]
     behind = neighbours.superseded(conn, rest)
     rest = nsmallest(

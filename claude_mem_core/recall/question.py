@@ -7,6 +7,7 @@ from claude_mem_core.types import Query
 
 _WORDS = 3  # plain words that make a sentence, common ones among them
 _TELLING = 2  # or so many that are not common
+_SENTENCE = 4  # plain words from which on what stands beside an answer may answer too
 _SIGNS_A_WORD = 4  # characters of unspaced script that count as a word
 
 
@@ -20,6 +21,11 @@ def by_meaning(query: Query) -> bool:
     words = [(unit, _plain(unit)) for unit in units(query.text)]
     telling = sum(count for unit, count in words if not unit.common)
     return telling >= _TELLING or sum(count for _, count in words) >= _WORDS
+
+
+def sentence(query: Query) -> bool:
+    """Whether it is a whole question, so that a neighbour without its words may answer."""
+    return sum(_plain(unit) for unit in units(query.text)) >= _SENTENCE
 
 
 def _plain(unit: Unit) -> int:

@@ -26,6 +26,7 @@ from claude_mem_core.types import DocKind
 KIND_WEIGHTS = {DocKind.OBSERVATION: 1.0, DocKind.SUMMARY: 0.9, DocKind.PROMPT: 0.8}
 WINDOW = 2_000
 BEST = 200  # rows whose length is looked up
+TITLE, DETAIL, FILES = 3.0, 1.5, 1.5  # worth of a hit in these fields; elsewhere 1
 _SATURATION = 1.2
 _LENGTH = 0.3  # how much long records are held back, 0 to 1
 _RECENCY = 0.02  # share of the best score that the newest of a window gets on top
@@ -154,8 +155,8 @@ def _teach(conn: apsw.Connection) -> None:
 def _score(api: apsw.FTS5ExtensionApi, /, *args: Any) -> float:
     """The score of the present row; called by SQLite for each row of a window.
 
-    A hit in the title counts 3, in subtitle, facts or files 1.5, elsewhere 1, in the
-    scope nothing. A phrase that did not match is not looked at a second time.
+    A hit counts what its field is worth, in the scope nothing. A phrase that did not
+    match is not looked at a second time.
     """
     plan = api.aux_data
     if plan is None:
@@ -164,8 +165,9 @@ def _score(api: apsw.FTS5ExtensionApi, /, *args: Any) -> float:
     for number, weight in plan:
         title, sub, text, facts, concepts, files, idents, _ = api.phrase_locations(number)
         hits = (
-            3 * len(title)
-            + 1.5 * (len(sub) + len(facts) + len(files))
+            TITLE * len(title)
+            + DETAIL * (len(sub) + len(facts))
+            + FILES * len(files)
             + len(text)
             + len(concepts)
             + len(idents)

@@ -1,7 +1,7 @@
 """The steps of a keyword search, strict ones first.
 
 exact: every word, those with a sign at an end as written (`C++`); whole: every word;
-inside: every word, some as part of a longer one; some: the rarest words, ranked by all.
+inside: every word, some as part of a longer one or spelt otherwise; some: the rarest words, ranked by all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import attrs
 from claude_mem_core.recall import words
 from claude_mem_core.recall.counts import Counts, records
 from claude_mem_core.recall.scoring import Expression, rarity
-from claude_mem_core.recall.substrings import expansions
+from claude_mem_core.recall.substrings import expansions, spellings
 from claude_mem_core.recall.units import Unit, quoted, units
 
 POSTINGS = 5_000  # records that a partial match looks at
@@ -85,7 +85,9 @@ class Tiers:
         for unit in self.units:
             found = [] if unit.common else expansions(self._conn, unit)
             if not found and not self._counts.of(self._conn, unit.match):
-                return None
+                found = spellings(self._conn, unit)
+                if not found:
+                    return None
             longer.append(found)
         if not any(longer):
             return None
@@ -126,16 +128,21 @@ class Tiers:
 
         When none of them is anywhere, longer words that hold one of them.
         """
-        matches = [piece.match for piece in self._pieces()]
+        pieces = self._pieces()
+        matches = [match for piece in pieces for match in self._there(piece)]
         if not any(self._counts.of(self._conn, match) for match in matches):
-            longer = (
-                expansions(self._conn, p)[:_LONGER] for p in self._pieces()[:_MOST_INSIDE]
-            )
+            longer = (expansions(self._conn, p)[:_LONGER] for p in pieces[:_MOST_INSIDE])
             matches = [match for some in longer for match in some] or matches
         counted = [
             (self._counts.of(self._conn, match), match) for match in dict.fromkeys(matches)
         ]
         return sorted(counted, key=lambda pair: pair[0])
+
+    def _there(self, piece: Unit) -> list[str]:
+        """The word, or its nearest spellings when it is nowhere."""
+        if self._counts.of(self._conn, piece.match):
+            return [piece.match]
+        return spellings(self._conn, piece) or [piece.match]
 
 
 def _common(piece: Unit) -> bool:
