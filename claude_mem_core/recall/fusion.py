@@ -79,9 +79,9 @@ def _sums(worded: Sequence[Hit], others: Sequence[Scores]) -> dict[Key, float]:
     parts = [(weight, _spread(scores, keys)) for weight, scores in lists]
     sums = [sum(weight * part[at] for weight, part in parts) for at in range(len(keys))]
     low, high = min(sums, default=0.0), max(sums, default=0.0)
-    return {
-        key: (one - low) / ((high - low) or 1.0) for key, one in zip(keys, sums, strict=True)
-    }
+    if low == high:
+        return dict.fromkeys(keys, 1.0)
+    return {key: (one - low) / (high - low) for key, one in zip(keys, sums, strict=True)}
 
 
 def _spread(scores: Scores, keys: Sequence[Key]) -> list[float]:
