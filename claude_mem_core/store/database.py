@@ -13,8 +13,8 @@ import apsw
 from claude_mem_core.store import readers
 from claude_mem_core.store.faults import fault
 from claude_mem_core.store.gather import Gathering
-from claude_mem_core.store.ready import ready
 from claude_mem_core.store.jobs import Job
+from claude_mem_core.store.ready import ready
 from claude_mem_core.store.writer import Writer
 
 T = TypeVar("T")
