@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from claude_mem_core.errors import InvalidInput, NotFound
+from claude_mem_core.errors import NotFound
 from claude_mem_core.store import correct, memories, trash
 from claude_mem_core.types import DocKind, Draft, Observed, SummaryDraft
 from tests.store_home import Home, opened
@@ -70,11 +70,18 @@ def test_an_edit_keeps_the_words_before_and_counts(home: Home) -> None:
         home.write(lambda conn: correct.undo(conn, done.undo, home.now))
 
 
-@pytest.mark.parametrize("words", [{}, {"id": "9"}, {"title": "x", "trust": "user"}, {"request": "x"}])
+@pytest.mark.parametrize("words", [{"id": "9"}, {"title": "x", "trust": "user"}, {"request": "x"}])
 def test_only_words_can_be_edited(home: Home, words: dict[str, Any]) -> None:
     number = turn(home)
-    with pytest.raises(InvalidInput, match="can be edited"):
+    with pytest.raises(NotFound, match="can be edited"):
         home.write(lambda conn: correct.edit(conn, O, number, words, None, home.now))
+
+
+def test_an_edit_of_nothing_changes_nothing(home: Home) -> None:
+    number = turn(home)
+    done = home.write(lambda conn: correct.edit(conn, O, number, {}, None, home.now))
+    assert (done.undo, done.rev) == (0, 1)
+    assert home.rows("SELECT 1 FROM corrections") == []
 
 
 def test_search_follows_an_edit(home: Home) -> None:
