@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from claude_mem_core.providing.ledger import Account, Cost, Ledger
 from claude_mem_core.testing.worker import LiveWorker, start
 from tests.viewer_kit import NARROW, Seeded, Viewer, browser, seed, viewing, worker
-from tests.worker_home import until
+from tests.worker_home import Home, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
@@ -69,8 +69,9 @@ def test_without_a_session_the_page_asks_for_a_code(viewer: Viewer) -> None:
     page.goto(f"{viewer.base}/memories/1#not-a-code-that-was-ever-given")
     expect(page.get_by_role("heading", name="This page is locked")).to_be_visible()
     expect(page.locator(".fault")).to_contain_text("mem open")
-    code = viewer.live.ask("POST", "/api/admin/open", {}).json["code"]
-    page.get_by_role("textbox").fill(f"{viewer.base}/#{code}")
+    printed = Home(viewer.live.paths).mem("open", "--print").stdout.strip()
+    assert printed.startswith(f"{viewer.base}/#")
+    page.get_by_role("textbox").fill(printed)
     page.get_by_role("button", name="Open").click()
     expect(page.locator(".mtitle")).to_be_visible()
 
