@@ -20,7 +20,7 @@ import attrs
 from anyio.abc import ByteReceiveStream, Process
 
 from claude_mem_core.errors import Failure, ProviderError
-from claude_mem_core.files import secure_dir
+from claude_mem_core.files import secure_dir, write_private
 from claude_mem_core.paths import data_dir
 from claude_mem_core.providing.outgoing import CA_FILE, PROXY
 from claude_mem_core.types import Values
@@ -59,11 +59,17 @@ def found(program: str) -> str:
 
 
 def own_folder(settings: Values, name: str) -> Path:
-    """A folder of ours, 0700, that a program may run in: `<data>/observer/<name>`."""
+    """A folder of ours, 0700, that a program may run in: `<data>/observer/<name>`.
+
+    A marker in it switches memory off, so that hooks of ours in that program keep nothing.
+    """
     root = settings.get("CLAUDE_MEM_DATA_DIR")
     data = Path(root) if root else data_dir()
     for folder in (data, data / "observer", data / "observer" / name):
         secure_dir(folder)
+    marker = data / "observer" / ".claude-mem.json"
+    if not marker.exists():
+        write_private(marker, b'{"enabled": false}\n')
     return data / "observer" / name
 
 
