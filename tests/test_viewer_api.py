@@ -271,3 +271,20 @@ def test_the_stream_tells_what_was_changed(live: LiveWorker) -> None:
         assert [(one["key"], one["action"]) for one in changed] == [("2", "wrong")]
     finally:
         connection.close()
+
+
+def test_a_memory_says_where_it_was_given(live: LiveWorker) -> None:
+    """In the context of a session's start; 1 is not 11."""
+    start = {"contentSessionId": "given", "project": "http", "prompt": "go on"}
+    live.ask("POST", "/api/sessions/init", start)
+    from claude_mem_core.store import Store
+
+    store = Store.open(live.paths.database)
+    try:
+        sql = "INSERT OR REPLACE INTO context_given (session_db_id, what, at_ms, ids) VALUES (1, 'session', 5, ?)"
+        store.write(lambda conn: conn.execute(sql, ('["11","S1","3"]',)).fetchall()).result()
+    finally:
+        store.close()
+    uses = {key: live.ask("GET", f"/api/memories/{key}").json["uses"] for key in ("1", "3")}
+    assert uses["1"] == []
+    assert [(use["what"], use["session"], use["t"]) for use in uses["3"]] == [("session", 1, 5)]

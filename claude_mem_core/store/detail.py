@@ -39,7 +39,7 @@ COUNT = "SELECT count(*) FROM evidence WHERE kind = ? AND memory_id = ?"
 USES = f"""
   SELECT g.session_db_id, g.what, g.at_ms, s.project, s.platform_source
   FROM context_given g LEFT JOIN sdk_sessions s ON s.id = g.session_db_id
-  WHERE EXISTS (SELECT 1 FROM json_each(g.ids) WHERE value = ?)
+  WHERE instr(g.ids, ?)
   ORDER BY g.at_ms DESC LIMIT {MOST}
 """
 VERSIONS = """
@@ -120,7 +120,7 @@ def _argument(given: str | None) -> str:
 
 def _uses(conn: apsw.Connection, key: str) -> list[dict[str, Any]]:
     names = ("session", "what", "t", "project", "host")
-    return [dict(zip(names, row, strict=True)) for row in fetch.rows(conn, USES, key)]
+    return [dict(zip(names, row, strict=True)) for row in fetch.rows(conn, USES, f'"{key}"')]
 
 
 def _changes(conn: apsw.Connection, kind: DocKind, number: int) -> list[dict[str, Any]]:

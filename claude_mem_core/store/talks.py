@@ -19,7 +19,8 @@ COLUMNS = f"""
   s.platform_source, s.started_at_epoch, s.completed_at_epoch, s.status,
   (SELECT count(*) FROM user_prompts p WHERE p.session_db_id = s.id),
   (SELECT count(*) FROM observations o WHERE o.session_db_id = s.id),
-  (SELECT max(e.received_ms) FROM events e WHERE e.session_db_id = s.id)
+  (SELECT e.received_ms FROM events e WHERE e.session_db_id = s.id
+    ORDER BY e.prompt_number DESC, e.id DESC LIMIT 1)
 """
 NAMES = ("id", "title", "project", "host", "started_ms", "ended_ms", "status", "prompts",
          "memories", "last_ms")  # fmt: skip
