@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -83,3 +84,26 @@ def observe(store: Any, *titles: str, project: int = 1, **columns: Any) -> list[
 
 def path_of(folder: Path) -> Path:
     return folder / "memory.db"
+
+
+def open_counting(_: Any) -> Counting:
+    """As a package offers it: found by its name in another process."""
+    sys.stdout.write("what a library says\n")
+    return Counting("apart")
+
+
+class Failing(Counting):
+    """Fails at a certain text."""
+
+    def embed(self, texts: Sequence[str]) -> list[list[float]]:
+        if "explode" in texts:
+            raise ValueError("no such word")
+        return super().embed(texts)
+
+
+def open_failing(_: Any) -> Failing:
+    return Failing()
+
+
+def open_broken(_: Any) -> Counting:
+    raise RuntimeError("no weights")
