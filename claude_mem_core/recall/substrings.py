@@ -60,7 +60,8 @@ def spellings(conn: apsw.Connection, unit: Unit) -> list[str]:
 
 def apart(one: str, other: str, most: int) -> int:
     """How many letters are wrong, missing, too many or swapped; above `most`, more."""
-    before, row = [], list(range(len(other) + 1))
+    before: list[int] = []
+    row = list(range(len(other) + 1))
     for i, letter in enumerate(one, 1):
         last, before = before, row
         row = [i]

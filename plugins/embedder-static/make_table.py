@@ -42,7 +42,7 @@ def main() -> None:
 def _alone(model: str, count: int) -> Any:
     """What the model makes of each piece by itself."""
     import numpy as np
-    import onnxruntime
+    import onnxruntime  # type: ignore[import-untyped]  # it has no types
 
     session = onnxruntime.InferenceSession(model)
     names = {one.name for one in session.get_inputs()}

@@ -27,7 +27,7 @@ class MiniLM:
     model = "all-minilm-l6-v2-int8-1"
 
     def __init__(self) -> None:
-        import onnxruntime
+        import onnxruntime  # type: ignore[import-untyped]  # it has no types
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
