@@ -63,6 +63,10 @@ ROWS = (
     Row("RSS idle", "start", "rss_mb_idle", "MB", 60, 102),
     Row("search of one common word, server CPU", "query", "search_common_cpu_ms", "ms", 20, 84),
     Row("search of two words, server CPU", "query", "search_two_words_cpu_ms", "ms", 0, 49),
+    Row("five-word question, words and meaning, CPU", "search", "question_cpu_ms", "ms", 50),
+    Row("the same within a project", "search", "question_project_cpu_ms", "ms", 25),
+    Row("indexing 100,000 records, CPU", "search", "index_cpu_s", "s", 60),
+    Row("memory that indexing adds", "search", "rss_mb", "MB", 150),
     Row("session-start context, server CPU", "query", "context_cpu_ms", "ms", 10, 93),
     Row(
         "page of observations at depth 90,000, server CPU",
@@ -73,13 +77,21 @@ ROWS = (
         155,
     ),
     Row("events lost in 20 kills", "kill", "lost", "", 0, None),
-    Row("install of core and one host, on disk", "size", "env_mb", "MB", 100, 620),
+    Row(
+        "install of core, one host and search by meaning, on disk",
+        "size",
+        "env_mb",
+        "MB",
+        100,
+        620,
+    ),
 )
 
 
 def arguments(script: str, rows: int) -> list[str]:
     """What a script gets beside --json."""
-    extra = {"query": ["--rows", str(rows)], "kill": ["--kills", "20"]}
+    sized = ["--rows", str(rows)]
+    extra = {"query": sized, "search": sized, "kill": ["--kills", "20"]}
     return ["--json", *extra.get(script, [])]
 
 
