@@ -161,11 +161,10 @@ class Memories {
 
   // Somebody changed a memory: here, in another tab, on the command line.
   async changed({ key, action }) {
-    const gone = action === "delete" || (this.filter.state && action !== "edit");
-    if (gone) {
+    if (action === "delete" && this.filter.state !== "deleted") {
       this.dropped(key);
-    } else if (action === "undo delete") {
-      await this.refresh();
+    } else if (action === "undo delete" || (this.filter.state && action !== "edit")) {
+      await this.refresh(); // it may have come into this list, or left it
     } else {
       const card = await get(`/api/memories/${key}`).catch(() => null);
       if (card && this.feed.replace(card) >= 0) this.list.repaint();
