@@ -65,7 +65,9 @@ def loopback(host: str) -> str:
 
 def _bound(address: str, port: int) -> socket.socket | None:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # Named, because asyncio sends without delay only on what calls itself TCP: without it
+    # an answer in two parts waits 40 ms for the client's acknowledgement.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     if sys.platform == "win32":
         # Without it another process may bind over us.
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
