@@ -24,6 +24,9 @@ SUMMARY = "<summary><request>mend it</request><completed>nothing yet</completed>
 PROMPT = "the retry test fails since monday, find out why and mend it please"
 
 
+pytestmark = pytest.mark.slow  # each has a worker and a processor of its own
+
+
 @pytest.fixture
 def home() -> Iterator[ModelHome]:
     with model_home() as made:

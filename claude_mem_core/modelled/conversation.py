@@ -65,6 +65,17 @@ class Conversations:
             self._by_session.popitem(last=False)
         return found
 
+    def copy(self, session: int) -> Conversation | None:
+        """The session's generation as it is now, to go back to."""
+        found = self._by_session.get(session)
+        return found and Conversation(list(found.messages), set(found.told))
+
+    def back(self, session: int, to: Conversation | None) -> None:
+        """Forget what was said since `copy`: a turn that broke off is asked again."""
+        self.end(session)
+        if to is not None:
+            self._by_session[session] = to
+
     def end(self, session: int) -> None:
         """The next request of the session begins a new generation."""
         self._by_session.pop(session, None)

@@ -111,8 +111,13 @@ class ModelObserver:
             return await rules(batch)
         made = await anyio.to_thread.run_sync(_prepared, batch, limits)
         turn = Turn(batch, await anyio.to_thread.run_sync(_known, batch), other=other)
-        for part in made:
-            await self._part(turn, part, ask, mode, limits)
+        before = self._conversations.copy(batch.session_db_id)
+        try:
+            for part in made:
+                await self._part(turn, part, ask, mode, limits)
+        except ProviderError:
+            self._conversations.back(batch.session_db_id, before)
+            raise
         for key in turn.answers:  # only a turn that breaks off needs them again
             self._answers.pop(key, None)
         return await _with_rules(turn, rules)
