@@ -253,7 +253,9 @@ def _hosts(paths: Paths) -> Iterator[Row]:
             cure = f"mem install --ide {target.name}"
             yield Row(target.title, WARN, f"{place}: our hooks are not in it".strip(), cure)
         for problem in status.problems:
-            yield Row(target.title, WARN, problem, f"mem install --ide {target.name}")
+            # Some name what helps themselves; for the others an install puts it right.
+            cure = "" if "`" in problem else f"mem install --ide {target.name}"
+            yield Row(target.title, WARN, problem, cure)
         if status.installed and not status.problems:
             yield Row(target.title, OK, place)
 

@@ -16,6 +16,7 @@ from claude_mem_core.pipeline.models import Models
 from claude_mem_core.pipeline.notices import Notices
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.prompted import Prompted
+from claude_mem_core.pipeline.readiness import unready
 from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
@@ -70,6 +71,7 @@ class Answers:
         self._recorder = recorder
         self._loop = loop
         self._fence_id = fence_id
+        self._paths = paths
         self._registry = registry
         # Sessions that get their context at the next prompt, and why.
         self._due: dict[int, StartSource] = {}
@@ -112,7 +114,8 @@ class Answers:
 
     async def _session(self, asked: Asked, answer: Answer) -> Answer:
         news = self._recorder.moves.take_news(asked.place)
-        notice = await self.notices.for_session(asked.place, news)
+        shown = asked.settings["CLAUDE_MEM_CONTEXT_SHOW_TERMINAL_OUTPUT"]
+        notice = await self.notices.for_session(asked.place, news) if shown else ""
         source = asked.event.source or StartSource.STARTUP
         if EventKind.SESSION_STARTED not in asked.host.record.injects_at:
             self._due[asked.session_db_id] = source
@@ -177,7 +180,7 @@ class Answers:
             char_limit=asked.host.record.context_chars,
             now_ms=now_ms(),
             fence_id=self._fence_id,
-            notices=self.notices.standing(),
+            notices=(*self.notices.standing(), *unready(asked.host.record, self._paths)),
             blocks=self.blocks(label),
         )
 

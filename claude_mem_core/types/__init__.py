@@ -25,6 +25,7 @@ from claude_mem_core.types.installing import (
     McpStatus,
     RegistersMcp,
     SkillFolder,
+    TellsUnready,
 )
 from claude_mem_core.types.memories import (
     Block,
@@ -134,6 +135,7 @@ __all__ = [
     "Summary",
     "SummaryDraft",
     "TellsCoverage",
+    "TellsUnready",
     "Tool",
     "ToolCall",
     "ToolUse",

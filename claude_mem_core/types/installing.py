@@ -74,6 +74,18 @@ class HostInstaller(Protocol):
     def uninstall(self, setup: HostSetup) -> Sequence[FileChange]: ...
 
 
+@runtime_checkable
+class TellsUnready(Protocol):
+    """What an installer may also know: what the host's user has yet to do.
+
+    A session's context says it, because nobody looks for what silently does not run.
+    """
+
+    def unready(self, setup: HostSetup) -> Sequence[str]:
+        """One line each, with the command that helps; nothing where all is well."""
+        ...
+
+
 @attrs.frozen(kw_only=True)
 class McpStatus:
     """Whether our MCP server stands in a host's configuration, and where that is."""

@@ -70,6 +70,10 @@ class CodexInstaller(JsonHooksInstaller):
         if missing:
             yield UNTRUSTED.format(len(missing), len(expected))
 
+    def unready(self, setup: HostSetup) -> Sequence[str]:
+        """How many of our hooks wait for trust: those that run say it for the others."""
+        return self.status(setup).problems
+
     def uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
         """The files as they were, without Codex's notes on the trust of our hooks.
 
