@@ -166,6 +166,8 @@ def test_a_broken_redactor_stops_recording(play, install_fake_plugin):
         await host.prompt("not to be kept: zanzibar")
         answer = await host.send("SessionStart", source="startup")
         assert "recording is stopped" in answer["systemMessage"]
+        context = answer["hookSpecificOutput"]["additionalContext"]
+        assert "recording is stopped" in context, "hosts without a line for people need it there"
         states = await services.store.aread(
             lambda c: {tuple(row) for row in c.execute("SELECT state, reason FROM events")}
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 from urllib.parse import urlencode
@@ -226,11 +226,12 @@ def _shown(
 ) -> tuple[str, list[str]]:
     if level == "title":
         return "\n".join(listing.by_day(records)).lstrip("\n"), []
-    written = {
+    ways: Mapping[str, Callable[[Record], str]] = {
         "summary": levels.in_brief,
         "full": lambda record: levels.with_sources(conn, record, brief=True),
         "source": lambda record: levels.with_sources(conn, record, brief=False),
-    }.get(level)
+    }
+    written = ways.get(level)
     if written is None:
         raise InvalidInput("level must be one of title, summary, full, source")
     return bounds.fitted((key_of(record), written(record)) for record in records)

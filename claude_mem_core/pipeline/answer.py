@@ -187,6 +187,7 @@ class Answers:
             char_limit=asked.host.record.context_chars,
             now_ms=now_ms(),
             fence_id=self._fence_id,
+            notices=self.notices.standing(),
             blocks=self.blocks(label),
         )
 

@@ -93,6 +93,11 @@ class Notices:
                 edge.take_lost(self._paths)  # it is told; count anew
         return said
 
+    def standing(self) -> tuple[str, ...]:
+        """What keeps the memory from its work now: the agent is told it with every context."""
+        found = (self._recording(), self._broken_settings())
+        return tuple(text for text in found if text)
+
     async def _provider(self) -> list[str]:
         """What keeps the chosen provider from its work; a keyring that hangs holds up nobody."""
         text = ""

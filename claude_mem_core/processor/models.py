@@ -58,6 +58,8 @@ class Models:
         values = {key: value for key, value in values.items() if key not in hidden}
         allowed = {*record.keys, record.model_key} - {""}
         chosen = {key: given[key] for key in allowed if key in given}
+        # Programs that a provider runs get a folder of their own in it.
+        values["CLAUDE_MEM_DATA_DIR"] = str(self._paths.data)
         return {**values, **dict.fromkeys(record.keys, ""), **chosen}
 
     async def _open(self, name: tuple[str, str], record: Provider, values: Values) -> None:

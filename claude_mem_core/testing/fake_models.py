@@ -210,12 +210,17 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        data = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        raw = data.decode("utf-8", "replace")
         wire = _wire_of(self.path)
         if wire is None:
             self._json({"input_tokens": len(raw) // 4})
             return
-        body = json.loads(raw)
+        try:
+            body = json.loads(raw)
+        except ValueError:  # compressed, or no JSON at all
+            self._json(wire.failure("the body is no JSON"), Turn(status=400))
+            return
         said, tools = wire.read(body)
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.path, body, raw, said, tuple(tools), headers)

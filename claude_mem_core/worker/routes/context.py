@@ -11,6 +11,7 @@ import apsw
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.recall import context_rows, semantic
 from claude_mem_core.recall.context import ContextRequest, ContextText, session_context
+from claude_mem_core.recall.context_lines import explained
 from claude_mem_core.recall.paint import painted
 from claude_mem_core.recall.records import load, parse_key
 from claude_mem_core.store import fetch, projects
@@ -77,6 +78,7 @@ def build(
         project_ids=tuple(ids), label=label, host=host, now_ms=now_ms(),
         char_limit=0 if call.params.get("full") else _char_limit(call, host),
         fence_id=call.services.fence_id, blocks=call.services.answers.blocks(label),
+        notices=call.services.answers.notices.standing(),
     )  # fmt: skip
     return session_context(conn, request, settings)
 
@@ -123,6 +125,7 @@ def _explained(conn: apsw.Connection, made: ContextText) -> dict[str, Any]:
         "text": made.text,
         "ids": list(made.ids),
         "reasons": why_each,
+        "lines": [{"text": text, "reason": why} for text, why in explained(made)],
         "omitted": dict(made.omitted),
         "bytes": size,
         "tokens": (size + 3) // 4,

@@ -68,15 +68,16 @@ class ApiModel:
 
     async def _ask(self, system: str, messages: Sequence[Message], cap: int) -> Any:
         thought = self._thinking()
+        blocks: list[dict[str, Any]] = [{"type": "text", "text": m.text} for m in messages]
         said = [
-            {"role": message.role, "content": [{"type": "text", "text": message.text}]}
-            for message in messages
+            {"role": message.role, "content": [block]}
+            for message, block in zip(messages, blocks, strict=True)
         ]
         before: list[dict[str, Any]] = [{"type": "text", "text": system}] if system else []
         if self._url == ORIGIN:
             # Instructions stay the same, the conversation only grows: both are cached.
-            for block in (*before[-1:], *[said[-1]["content"][-1]]):
-                block.update(CACHED)  # type: ignore[union-attr]
+            for block in (*before[-1:], *blocks[-1:]):
+                block.update(CACHED)
         from anthropic import Omit
 
         async with self._opened().messages.stream(

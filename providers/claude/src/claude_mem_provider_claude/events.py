@@ -107,10 +107,14 @@ def windows_of(limits: Json) -> tuple[Window, ...]:
 
 
 def _window(name: str, said: Json) -> Window:
-    used, resets = said.get("utilization"), said.get("resetsAt")
+    used, resets = _number(said.get("utilization")), _number(said.get("resetsAt"))
     return Window(
         name=name,
-        used=float(used) if type(used) in (int, float) else 0.0,
-        resets_at_ms=int(resets * 1000) if type(resets) in (int, float) else 0,
+        used=used,
+        resets_at_ms=int(resets * 1000),
         rejected=said.get("status") == "rejected",
     )
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -118,6 +118,6 @@ def _at_home(settings: Values, fields: dict[str, Any]) -> dict[str, Any]:
 def _temperature(settings: Values, usual: Any) -> float:
     """The user's setting, else the extra body's, else the usual one."""
     for value in (settings.get(TEMPERATURE), usual):
-        if type(value) in (int, float) and 0 <= value <= 2:
+        if isinstance(value, int | float) and 0 <= value <= 2:
             return float(value)
     return USUAL_TEMPERATURE
