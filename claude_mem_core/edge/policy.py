@@ -11,6 +11,7 @@ import attrs
 
 from claude_mem_core.files import read_private, write_private
 from claude_mem_core.paths import Paths
+from claude_mem_core.settings.pausing import is_paused
 from claude_mem_core.types import Redactor
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def policy_of(registry: Registry, settings: Mapping[str, Any], own_id: str = "")
     return EdgePolicy(
         own_id=own_id,
         recording=fault is None,
+        paused=is_paused(settings),
         excluded=written_out(settings["CLAUDE_MEM_EXCLUDED_PROJECTS"]),
         autostart=bool(settings["CLAUDE_MEM_WORKER_AUTOSTART"]),
         redact=bool(settings["CLAUDE_MEM_REDACT_ENABLED"]),

@@ -29,6 +29,7 @@ from claude_mem_core.recall.file_history import (
 )
 from claude_mem_core.recall.search import Indexes
 from claude_mem_core.settings import Settings, SettingsSource
+from claude_mem_core.settings.pausing import is_paused, paused_text
 from claude_mem_core.store import Store, journal, projects
 from claude_mem_core.types import Answer, Block, Event, EventKind, Query, StartSource
 
@@ -94,6 +95,8 @@ class Answers:
         asked = self._asked(event, host, receipt)
         if excluded(asked.place, event.cwd, asked.settings):
             return answer
+        if is_paused(asked.settings):
+            return self._paused(asked, answer)
         if event.kind is EventKind.SESSION_STARTED:
             return await self._session(asked, answer)
         if event.kind is EventKind.COMPACTED:
@@ -111,6 +114,13 @@ class Answers:
         settings = self._settings.current()
         place = self._recorder.place(event.cwd, settings)
         return Asked(event, host, place, settings, receipt.session_db_id if receipt else 0)
+
+    def _paused(self, asked: Asked, answer: Answer) -> Answer:
+        """Nothing but a reminder at a session's start: a pause is easily forgotten."""
+        if asked.event.kind is not EventKind.SESSION_STARTED:
+            return answer
+        text = f"memory: {paused_text(asked.settings)}; `mem resume` ends it"
+        return attrs.evolve(answer, notice=text)
 
     async def _session(self, asked: Asked, answer: Answer) -> Answer:
         news = self._recorder.moves.take_news(asked.place)

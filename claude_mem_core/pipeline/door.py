@@ -10,6 +10,7 @@ from claude_mem_core.errors import MemError
 from claude_mem_core.pipeline.origin import command_of, path_of
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
+from claude_mem_core.settings.pausing import is_paused
 from claude_mem_core.types import Event, EventKind
 
 SHELLS = {
@@ -44,6 +45,8 @@ def switched_off(event: Event, env: Mapping[str, str]) -> str | None:
 
 def skip_reason(event: Event, place: Place, settings: Mapping[str, Any]) -> str | None:
     """Why the settings keep this event out; None when they don't."""
+    if is_paused(settings):
+        return "paused"
     if excluded(place, event.cwd, settings):
         return "project_excluded"
     if event.kind is EventKind.NOTICE:

@@ -14,6 +14,15 @@ _observer = partial(Setting, area="observer", sources=VIEWER)
 
 CAPTURE = (
     _capture(
+        key="CLAUDE_MEM_PAUSED_UNTIL",
+        type="int",
+        default=0,
+        low=-1,
+        scope=MACHINE,
+        help="Keep nothing and inject nothing until then, in milliseconds since the epoch;"
+        " -1 until `mem resume`, 0 for no pause. Set by `mem pause`.",
+    ),
+    _capture(
         key="CLAUDE_MEM_SKIP_TOOLS",
         type="csv",
         default=(

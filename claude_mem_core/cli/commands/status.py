@@ -26,6 +26,7 @@ def run(args: argparse.Namespace) -> int:
 
     paths = Paths(data_dir())
     found = {**state(paths), "news": news(paths), "connected": connected(paths)}
+    found["paused"] = paused(paths)
     if found.get("clones"):
         _told(paths)
     if args.json:
@@ -48,6 +49,14 @@ def state(paths: Paths) -> dict[str, Any]:
     except MemError as error:
         trouble = str(error)
     return {"running": False, **_from_disk(paths, trouble)}
+
+
+def paused(paths: Paths) -> str:
+    """`paused until ...`; empty when no pause is on."""
+    from claude_mem_core.settings import SettingsSource
+    from claude_mem_core.settings.pausing import paused_text
+
+    return paused_text(SettingsSource(paths).current())
 
 
 def connected(paths: Paths) -> list[str]:
@@ -118,8 +127,14 @@ def _worker(found: dict[str, Any]) -> Iterator[str]:
 def _recording(found: dict[str, Any]) -> str:
     if not found["recording"]:
         return "STOPPED"
+    if found.get("paused"):
+        return _paused(found)
     held = {"disk", "store"} & found["notes"].keys()
     return "HELD UP: nothing can be stored, see below" if held else "on"
+
+
+def _paused(found: dict[str, Any]) -> str:
+    return f"{found['paused'].upper()}; `mem resume` ends it"
 
 
 def _hosts(found: dict[str, Any]) -> Iterator[str]:
@@ -139,6 +154,8 @@ def _down(found: dict[str, Any]) -> Iterator[str]:
         yield f"worker    no answer: {found['trouble']}"
     else:
         yield "worker    not running; a hook starts it, or `mem start`"
+    if found.get("paused"):
+        yield f"recording {_paused(found)}"
     failure = found["last_failure"]
     if failure:
         yield f"last start failed {ago(failure['at_ms'])}: {failure['text']}"
