@@ -1,6 +1,6 @@
 """O24: what a web page or another program could send to the worker.
 
-Left for the viewer's own tests: looking at the stored text in a browser.
+Looking at the stored text in a browser is in `test_viewer_hostile.py`.
 """
 
 from __future__ import annotations

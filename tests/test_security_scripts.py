@@ -2,8 +2,8 @@
 
 `cases/security/target.json` says how ours is started and asked. Run as root, so that what
 needs a second user runs too. What a later part of the product brings is not in that file,
-so these steps are not taken yet: `forget` (DEL-1), `set_provider` (PROV-1), `observe`, and
-the corpus of `xss_static` in a browser (the viewer).
+so these steps are not taken yet: `forget` (DEL-1), `set_provider` (PROV-1), `observe`. The
+corpus of `xss_static` in a browser is in `test_viewer_hostile.py`.
 """
 
 from __future__ import annotations

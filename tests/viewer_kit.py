@@ -182,14 +182,11 @@ class Viewer:
     """The page of one worker, and what must never happen on it."""
 
     live: LiveWorker
+    base: str
     context: BrowserContext
     page: Page
     faults: list[str] = attrs.field(factory=list)
     left: list[str] = attrs.field(factory=list)
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self.live.port}"
 
     def open(self, path: str = "/memories") -> Page:
         """Open the page as `mem open` does: with a code that works once."""
@@ -227,7 +224,7 @@ def viewing(
     )
     context.set_default_timeout(15_000)
     page = context.new_page()
-    made = Viewer(live, context, page)
+    made = Viewer(live, f"http://127.0.0.1:{live.port}", context, page)
     page.on("pageerror", lambda error: made.faults.append(str(error)))
     page.on("console", lambda message: _heard(made, message))
     page.on("request", lambda request: _asked(made, request.url))
