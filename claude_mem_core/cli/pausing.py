@@ -32,13 +32,13 @@ def put(until_ms: int, *, as_json: bool) -> str:
             f"{KEY} is set to {settings[KEY]} elsewhere: `mem config explain {KEY}` says where"
         )
     if paths.edge.exists():
-        edge.publish(paths, edge.policy_of(registry, settings, _own_id(paths)))
+        edge.publish(paths, edge.policy_of(registry, settings, own_id(paths)))
     if as_json:
         emit_json({"paused": is_paused(settings), "until_ms": until_ms})
     return paused_text(settings)
 
 
-def _own_id(paths: Paths) -> str:
+def own_id(paths: Paths) -> str:
     """The id that the worker has published; what it says stays as it is."""
     try:
         return str(json.loads(read_private(paths.edge, LARGEST)).get("own_id", ""))

@@ -39,6 +39,8 @@ class EdgePolicy:
         recording: false while nothing may be stored (a redactor or policy is broken).
         paused: the user has paused recording.
         excluded: globs of directories; `~` is written out.
+        opt_in: only directories that `included` names are recorded.
+        included: globs as in `excluded`; the hook understands those without a wildcard.
         autostart: whether the hook may start a worker.
         redact, disabled, generic: how the built-in redactor is set.
         patterns: there are patterns of the user's own; only the worker can run them.
@@ -51,6 +53,8 @@ class EdgePolicy:
     recording: bool = True
     paused: bool = False
     excluded: tuple[str, ...] = ()
+    opt_in: bool = False
+    included: tuple[str, ...] = ()
     autostart: bool = True
     redact: bool = True
     disabled: tuple[str, ...] = ()
@@ -70,6 +74,8 @@ def policy_of(registry: Registry, settings: Mapping[str, Any], own_id: str = "")
         recording=fault is None,
         paused=is_paused(settings),
         excluded=written_out(settings["CLAUDE_MEM_EXCLUDED_PROJECTS"]),
+        opt_in=bool(settings["CLAUDE_MEM_OPT_IN"]),
+        included=written_out(settings["CLAUDE_MEM_INCLUDED_PROJECTS"]),
         autostart=bool(settings["CLAUDE_MEM_WORKER_AUTOSTART"]),
         redact=bool(settings["CLAUDE_MEM_REDACT_ENABLED"]),
         disabled=tuple(settings["CLAUDE_MEM_REDACT_DISABLED_BUILTINS"]),

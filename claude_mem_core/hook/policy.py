@@ -126,8 +126,14 @@ def refused(value: Any, call: Call, rules: dict[str, Any]) -> str | None:
         return "recording_stopped"
     if rules.get("paused", False):
         return "paused"
-    if any(is_out(place, rules.get("excluded", ())) for place in places(value, call)):
+    where = places(value, call)
+    if any(is_out(place, rules.get("excluded", ())) for place in where):
         return "project_excluded"
+    if rules.get("opt_in", False):
+        included = [g.rstrip("/") + "/" for g in rules.get("included", ()) if is_plain(g)]
+        here = stated(value) or where
+        if not all((place + "/").startswith(tuple(included)) for place in here):
+            return "project_excluded"
     skipped = rules.get("skip_tools", ())
     return "tool_skipped" if any(tool in skipped for tool in tools(value)) else None
 
@@ -152,16 +158,28 @@ def unfit(rules: dict[str, Any]) -> str | None:
 
 def places(value: Any, call: Call) -> list[str]:
     """Directories the event may belong to: those it names, and our own."""
+    around = [call.env[n].decode("utf-8", "replace") for n in call.env if "DIR" in n]
+    return [*stated(value), *both_spellings([call.cwd, *around])]
+
+
+def stated(value: Any) -> list[str]:
+    """Directories that the event itself names."""
     named = [value.get(name) for name in _PLACES] if isinstance(value, dict) else []
     flat: list[Any] = []
     for part in named:
         flat += part if isinstance(part, list) else [part]
-    flat += [
-        call.cwd,
-        *(call.env[n].decode("utf-8", "replace") for n in call.env if "DIR" in n),
-    ]
-    found = {part for part in flat if isinstance(part, str) and part and "\0" not in part}
+    return both_spellings(flat)
+
+
+def both_spellings(parts: list[Any]) -> list[str]:
+    """Those that are paths, as they are and with links resolved."""
+    found = {part for part in parts if isinstance(part, str) and part and "\0" not in part}
     return [*found, *map(os.path.realpath, found)]
+
+
+def is_plain(glob: str) -> bool:
+    """Whether a glob is one whole path: of others the hook would take in too much."""
+    return glob.startswith("/") and not any(mark in glob for mark in "*?[")
 
 
 def is_out(place: str, globs: Any) -> bool:

@@ -268,8 +268,13 @@ def excluded(place: Place, cwd: str, settings: Mapping[str, Any], home: str = ""
     ):
         return True
     patterns = settings.get("CLAUDE_MEM_EXCLUDED_PROJECTS") or ()
-    if not patterns:
-        return False
+    wished = settings.get("CLAUDE_MEM_INCLUDED_PROJECTS") or ()
+    if settings.get("CLAUDE_MEM_OPT_IN") and not _listed(place, cwd, wished, home):
+        return True
+    return bool(patterns) and _listed(place, cwd, patterns, home)
+
+
+def _listed(place: Place, cwd: str, patterns: Collection[str], home: str) -> bool:
     where = spelled(cwd, home)
     paths = {where.path, _real(where), place.root}
     return place.label in patterns or any(matches_any(path, patterns, home) for path in paths)

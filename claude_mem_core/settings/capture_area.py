@@ -59,6 +59,21 @@ CAPTURE = (
         help="Keep what Claude Code's advisor was asked and said.",
     ),
     _capture(
+        key="CLAUDE_MEM_OPT_IN",
+        type="bool",
+        default=False,
+        scope=MACHINE,
+        help="Record only in folders where the memory was switched on (`mem on`).",
+    ),
+    _capture(
+        key="CLAUDE_MEM_INCLUDED_PROJECTS",
+        type="csv",
+        default=(),
+        scope=MACHINE,
+        help="With CLAUDE_MEM_OPT_IN, the folders that are recorded, with all below them;"
+        " globs as for excluded ones. `mem on` adds to it.",
+    ),
+    _capture(
         key="CLAUDE_MEM_EXCLUDED_PROJECTS",
         type="csv",
         default=(),

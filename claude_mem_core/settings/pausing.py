@@ -12,13 +12,13 @@ OPEN_END = -1  # until `mem resume`
 
 def is_paused(settings: Mapping[str, Any]) -> bool:
     """Whether a pause is on just now."""
-    until = int(settings[KEY])
+    until = int(settings.get(KEY) or 0)
     return until == OPEN_END or until > time.time() * 1000
 
 
 def paused_text(settings: Mapping[str, Any]) -> str:
     """`paused until 2026-05-01 14:30` or `paused`; empty when it is not."""
-    until = int(settings[KEY])
+    until = int(settings.get(KEY) or 0)
     if not is_paused(settings):
         return ""
     if until == OPEN_END:
