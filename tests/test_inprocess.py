@@ -166,6 +166,19 @@ def test_a_worker_that_hangs_is_left_at_the_deadline(stage: Stage, answer: bytes
     assert stage.handed()[1] == {"words": "ü `touch PWNED`"}
 
 
+def test_nobody_waits_twice_for_a_worker_that_hangs(stage: Stage) -> None:
+    with stage.worker(b"", hang=True):
+        assert stage.run("patient")["said"] == ""
+    assert stage.handed()[0] == ["sample", "an event"], "the client is not asked to wait"
+
+
+def test_a_worker_known_to_hang_is_not_waited_for(stage: Stage) -> None:
+    (stage.data / "mute").touch()
+    with stage.worker(b"", hang=True):
+        assert stage.run("patient")["said"] == ""
+    assert stage.handed()[0] == ["sample", "an event"]
+
+
 def test_an_event_that_the_worker_refuses_goes_to_the_client(stage: Stage) -> None:
     with stage.worker(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n"):
         assert stage.run("patient")["said"] == "from the client"
