@@ -1,7 +1,7 @@
 """Case O06: budget, the same bytes twice, exclusions, hostile text; through the worker.
 
-Step 3's per-prompt injection is the endpoint `/api/context/semantic`; hosts inject at
-prompts with a later issue.
+Step 3's per-prompt injection is the endpoint `/api/context/semantic`; what hosts get with
+a prompt is in `test_prompt_memories.py`, before a file in `test_recall_files.py`.
 """
 
 from __future__ import annotations

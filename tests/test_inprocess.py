@@ -12,12 +12,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import attrs
 import pytest
 
 from claude_mem_core.editing.inprocess import MARK, script
 from tools import hosts
+
+OPENCLAW = Path(__file__).parents[1] / "hosts/openclaw/src/claude_mem_host_openclaw/plugin.mjs"
 
 # A Node is needed, which comes with the programs of the hosts.
 pytestmark = [pytest.mark.real_host, pytest.mark.slow]
@@ -116,11 +119,9 @@ def _request(link: socket.socket) -> bytes:
     while b"\r\n\r\n" not in data:
         data += link.recv(65536)
     head, _, body = data.partition(b"\r\n\r\n")
-    (size,) = [
-        int(line[15:])
-        for line in head.split(b"\r\n")
-        if line.lower().startswith(b"content-length:")
-    ]
+    lines = [line.lower() for line in head.split(b"\r\n")]
+    sizes = [int(line[15:]) for line in lines if line.startswith(b"content-length:")]
+    size = sizes[0] if sizes else 0
     while len(body) < size:
         body += link.recv(65536)
     return head + b"\r\n\r\n" + body
@@ -165,6 +166,19 @@ def test_a_worker_that_hangs_is_left_at_the_deadline(stage: Stage, answer: bytes
     assert stage.handed()[1] == {"words": "ü `touch PWNED`"}
 
 
+def test_nobody_waits_twice_for_a_worker_that_hangs(stage: Stage) -> None:
+    with stage.worker(b"", hang=True):
+        assert stage.run("patient")["said"] == ""
+    assert stage.handed()[0] == ["sample", "an event"], "the client is not asked to wait"
+
+
+def test_a_worker_known_to_hang_is_not_waited_for(stage: Stage) -> None:
+    (stage.data / "mute").touch()
+    with stage.worker(b"", hang=True):
+        assert stage.run("patient")["said"] == ""
+    assert stage.handed()[0] == ["sample", "an event"]
+
+
 def test_an_event_that_the_worker_refuses_goes_to_the_client(stage: Stage) -> None:
     with stage.worker(b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\n\r\n"):
         assert stage.run("patient")["said"] == "from the client"
@@ -178,6 +192,51 @@ def test_what_is_no_answer_is_none(stage: Stage) -> None:
 @pytest.mark.parametrize("argv", [["/nowhere/python"], ["/bin/false"]])
 def test_even_a_client_that_is_gone_throws_nothing(stage: Stage, argv: list[str]) -> None:
     assert stage.run("patient", argv=argv)["said"] == ""
+
+
+CLAW = """
+const commands = {}
+const handlers = {}
+const api = {
+  on: (name, handler) => { handlers[name] = handler },
+  registerCommand: (command) => { commands[command.name] = command },
+}
+plugin.register(api)
+const said = await commands.claude_mem_status.handler({})
+const given = await handlers.before_prompt_build({ prompt: "x" }, { sessionId: "s", workspaceDir: "/w" })
+console.log(JSON.stringify({ said, given: given ?? null }))
+"""
+
+
+def claw(stage: Stage) -> dict[str, Any]:
+    """Load OpenClaw's plugin as OpenClaw does, with its own part stood in for."""
+    entry = stage.data / "node_modules" / "openclaw" / "plugin-sdk"
+    entry.mkdir(parents=True)
+    (entry.parent / "package.json").write_text(
+        '{"type": "module", "exports": {"./plugin-sdk/plugin-entry": "./plugin-sdk/entry.js"}}'
+    )
+    (entry / "entry.js").write_text("export const definePluginEntry = (entry) => entry\n")
+    part = OPENCLAW.read_text().replace("export default definePluginEntry(", "const plugin = (")
+    file = stage.data / "plugin.mjs"
+    file.write_bytes(script("openclaw", str(stage.data), stage.client(), part + CLAW))
+    done = subprocess.run(
+        [str(hosts.ensure(stage.runtime)), str(file)],
+        cwd=stage.data, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_the_chat_command_says_how_the_memory_does(stage: Stage) -> None:
+    with stage.worker(ok(b'{"status": "ok", "version": "1.2.3", "recording": true}')):
+        assert claw(stage)["said"]["text"].startswith("claude-mem 1.2.3: recording.")
+
+
+def test_without_a_worker_the_chat_command_says_the_cure(stage: Stage) -> None:
+    found = claw(stage)
+    assert "`mem start`" in found["said"]["text"]
+    assert found["given"] == {"prependContext": "from the client"}
 
 
 def test_every_script_begins_with_the_mark() -> None:

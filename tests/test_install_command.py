@@ -92,7 +92,8 @@ def test_an_unknown_host_gives_the_list(mem: Run) -> None:
     for command in ("install", "uninstall"):
         done = mem(command, "--ide", "emacs")
         assert done.returncode == 1
-        assert "claude-code, kimi" in done.stderr
+        assert "known: claude-code, " in done.stderr
+        assert " kimi" in done.stderr
 
 
 def test_nobody_to_ask(mem: Run, home: Path) -> None:
@@ -109,7 +110,7 @@ def test_no_host_on_the_machine(mem: Run, home: Path) -> None:
     (home / ".claude").rmdir()
     done = mem("install", "--yes")
     assert done.returncode == 2
-    assert "claude-code, kimi" in done.stderr
+    assert "known: claude-code, " in done.stderr
 
 
 def test_one_that_fails_does_not_stop_the_other(mem: Run, home: Path) -> None:
@@ -154,7 +155,9 @@ def test_a_second_data_directory_says_whose_hooks_it_takes(mem: Run, home: Path)
     assert "another data directory" not in shown
 
 
-def test_a_directory_that_is_gone_is_taken_over_without_a_question(mem: Run, home: Path) -> None:
+def test_a_directory_that_is_gone_is_taken_over_without_a_question(
+    mem: Run, home: Path
+) -> None:
     (home / ".kimi-code").mkdir()
     first = home / "first one"
     mem("install", "--ide", "kimi", CLAUDE_MEM_DATA_DIR=str(first))
@@ -300,3 +303,44 @@ def test_at_a_terminal_it_asks(home: Path, answer: str, installed: bool) -> None
     os.close(terminal)
     assert b"Make these changes for Claude Code?" in shown
     assert (home / ".claude" / "settings.json").exists() is installed
+
+
+ALL_HOSTS = (
+    "claude-code",
+    "codex",
+    "copilot",
+    "gemini",
+    "kimi",
+    "openclaw",
+    "opencode",
+    "pi",
+    "qwen",
+)
+
+
+@pytest.mark.slow
+def test_all_hosts_at_once_and_out_again_without_a_trace(mem: Run, home: Path) -> None:
+    """One that can't be edited is named, and holds up none of the others."""
+    (home / ".gemini").mkdir()
+    broken = home / ".gemini" / "settings.json"
+    broken.write_text("{")
+    before = {str(p): p.read_bytes() for p in home.rglob("*") if p.is_file()}
+    chosen = [word for host in ALL_HOSTS for word in ("--ide", host)]
+    done = mem("install", *chosen, "--yes", "--json")
+    assert done.returncode == 1
+    states = {row["host"]: row["state"] for row in json.loads(done.stdout)["hosts"]}
+    assert states == {**dict.fromkeys(ALL_HOSTS, "installed"), "gemini": "failed"}
+    assert broken.read_text() == "{"
+    again = mem("install", *chosen, "--yes", "--json")
+    states = {row["host"]: row["state"] for row in json.loads(again.stdout)["hosts"]}
+    assert states == {**dict.fromkeys(ALL_HOSTS, "unchanged"), "gemini": "failed"}
+    broken.unlink()
+    mem("uninstall", "--yes")
+    left = {
+        str(p): p.read_bytes()
+        for p in home.rglob("*")
+        if p.is_file() and ".claude-mem" not in p.parts
+    }
+    assert left == {
+        k: v for k, v in before.items() if ".claude-mem" not in k and k != str(broken)
+    }

@@ -204,6 +204,8 @@ def test_answers_are_bounded_and_say_what_is_missing(live: LiveWorker) -> None:
     assert left is not None
     assert "33" in left[1]
     assert "cut here" in said.text
+    many = call(live, "http", "get_observations", ids=[1, *range(1_000, 1_150)], level="title")
+    assert "1149" in many.text, "more than a hundred at once are named as left out"
     raw = call(live, "http", "get_tool_uses", ids=["toolu_02", "toolu_03"])
     assert len(raw.text) < RAW_CHARS + 1_000
     assert "ids 3" in raw.text

@@ -165,3 +165,14 @@ def test_the_documented_names_answer(filled: Filled) -> None:
         sql = f"SELECT rowid FROM {name} WHERE {name} MATCH 'zanzibar' ORDER BY rank"
         assert filled.value(sql) == number
     assert filled.value("SELECT title FROM observations_fts") == "zanzibar"
+
+
+def test_the_log_waits_for_slow_readers_but_not_for_lost_ones(
+    filled: Filled, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled.execute("INSERT INTO change_readers VALUES ('gone', 0)")
+    filled.observe([{"title": f"row {n}"} for n in range(20)])
+    assert filled.value("SELECT count(*) FROM changes") == 20
+    monkeypatch.setattr(feed, "FAR_BEHIND", 10)
+    filled.observe([{"title": "one more"}])
+    assert filled.value("SELECT count(*) FROM changes") == 0

@@ -61,13 +61,14 @@ async def timeline(asker: Asker, arguments: Arguments) -> str:
 
 async def get_observations(asker: Asker, arguments: Arguments) -> str:
     """Records in full, or at the level of detail that was asked for."""
-    keys = _keys(arguments)
+    keys, beyond = _keys(arguments)
     level = str(arguments.get("level") or "full")
     scope = await _scope(asker, arguments)
     found = await _read(asker, lambda conn: _details(conn, keys, scope))
     records = _ordered(found.records, arguments)
     shown, left = await _read(asker, lambda conn: _shown(conn, records, level))
     lines = [shown] if shown else []
+    left += beyond
     if left:
         lines.append(f"Left out, for the answer would be too long: ids {', '.join(left)}.")
     if found.missing:
@@ -85,6 +86,7 @@ async def get_tool_uses(asker: Asker, arguments: Arguments) -> str:
     wished = {"ids": ",".join(ids[:MOST_IDS]), "project": scope.project, "limit": MOST_IDS}
     found = await ask(asker, "/api/tool-uses", wished)
     rows, left = bounds.raw(found["toolUses"], asker.call.services.fence_id)
+    left += [for_prompt(one, 80) for one in ids[MOST_IDS:]]
     lines = ["Each line is one tool use as JSON.", *rows] if rows else []
     if left:
         lines.append(f"Left out, for the answer would be too long: ids {', '.join(left)}.")
@@ -200,12 +202,14 @@ def _note(asker: Asker, keys: Sequence[str]) -> None:
     asker.call.services.store.write(lambda conn: given.note(conn, 0, what, keys, now))
 
 
-def _keys(arguments: Arguments) -> list[Key]:
+def _keys(arguments: Arguments) -> tuple[list[Key], list[str]]:
+    """What is asked for, and what is too much at once."""
     values = [arguments.get(name) for name in ("ids", "keys")]
     wanted = [text for value in values if value for text in _strings(value, "ids")]
     if not wanted:
         raise InvalidInput("ids is required: a list of ids, as search gives them")
-    return [parse_key(text) for text in wanted[:MOST_IDS]]
+    beyond = [for_prompt(text, 40) for text in wanted[MOST_IDS:]]
+    return [parse_key(text) for text in wanted[:MOST_IDS]], beyond
 
 
 def _details(conn: apsw.Connection, keys: Sequence[Key], scope: Scope) -> details.Details:

@@ -28,6 +28,7 @@ log = logging.getLogger(__name__)
 IDLE_S = 60.0
 GRACE_S = 20.0  # beside the request's own seconds: starting, importing an SDK
 PING_S, HUNG_S = 2.0, 20.0
+START_S = 60.0  # until its first word; a loaded machine is slow to start a process
 END_S = 5.0
 MODULE = "claude_mem_core.processor.main"
 PING = wire.PING
@@ -47,6 +48,7 @@ class Link:
     asked: dict[int, asyncio.Future[wire.Said]] = attrs.field(factory=dict)
     over: bool = False
     hung: bool = False
+    spoke: bool = False
     heard: float = 0.0
     reading: asyncio.Task[None] | None = None
     watching: asyncio.Task[None] | None = None
@@ -78,7 +80,7 @@ class Link:
             await asyncio.sleep(min(PING_S, hung_s / 4))
             if not self.asked:
                 self.heard = loop.time()
-            elif loop.time() - self.heard > hung_s:
+            elif loop.time() - self.heard > (hung_s if self.spoke else max(START_S, hung_s)):
                 self.hung = True
                 self.kill()
             else:
@@ -91,7 +93,7 @@ class Link:
             while True:
                 size = wire.length(await self.reader.readexactly(wire.LENGTH.size))
                 said = json.loads(await self.reader.readexactly(size))
-                self.heard = asyncio.get_running_loop().time()
+                self.heard, self.spoke = asyncio.get_running_loop().time(), True
                 future = self.asked.get(said.pop("id"))
                 if future is not None and not future.done():
                     future.set_result(said)

@@ -20,6 +20,7 @@ from claude_mem_core.types import DocKind
 
 READER = "keyword"
 VERSION = "1"  # of the way text is prepared; a change makes the index anew
+FAR_BEHIND = 200_000  # changes
 _VERSION_KEY = "index.keyword.version"
 _BACKFILL_KEY = "index.keyword.backfill"
 
@@ -181,8 +182,16 @@ def _oldest(conn: apsw.Connection) -> int:
 
 
 def _trim(conn: apsw.Connection) -> None:
-    """Drop the changes that every reader has followed."""
-    conn.execute("DELETE FROM changes WHERE seq <= (SELECT min(seq) FROM change_readers)")
+    """Drop the changes that every reader has followed.
+
+    Nobody waits for a reader that is very far behind: its plugin is gone. Should it come
+    back, it finds the gap and begins anew.
+    """
+    conn.execute(
+        "DELETE FROM changes WHERE seq <= (SELECT min(seq) FROM change_readers"
+        " WHERE name = ? OR seq > ?)",
+        (READER, _newest(conn) - FAR_BEHIND),
+    )
 
 
 def _tables_there(conn: apsw.Connection) -> bool:

@@ -26,3 +26,9 @@ TOML_CONTENTS = (
     b"# mine\n\n[models.fake]\nname = 'x' # why\n\n\n",
     b'\xef\xbb\xbfdefault_model = "k"\r\n[a]\r\nb = [1,\r\n 2]\r\n',
 )
+JSON_SERVERS = (
+    b"{}",
+    b'{"mcpServers": {}}',
+    b'{\n  "mcpServers": {\n    "other": {"command": "x"}\n  }\n}\n',
+    b'// mine\n{"mcpServers": {"claude-mem": {"command": "another product"}}, "a": [1,],}\n',
+)

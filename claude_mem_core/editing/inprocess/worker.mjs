@@ -9,11 +9,14 @@ import { join } from "node:path"
 
 const QUICK_MS = 250
 const PATIENT_MS = 3000
+const MUTE_MS = 60_000
 const LARGEST = 8 * 1024 * 1024
 const LONGEST_PATH = 100
 const PASSED = ["TOOL_HOOKS", "OBSERVATION", "FILE_CONTEXT", "SUMMARY"].map(
   (name) => `CLAUDE_MEM_DISABLE_${name}`,
 )
+
+class Late extends Error {}
 
 /** @type {Promise<unknown>} */
 let last = Promise.resolve()
@@ -38,11 +41,13 @@ function tell(event, payload, patient = false) {
  */
 async function deliver(event, payload, patient) {
   const body = Buffer.from(JSON.stringify(payload()) ?? "")
+  patient = patient && !isMute()
   if (body.length <= LARGEST) {
     try {
       return await post(event, body, patient ? PATIENT_MS : QUICK_MS)
-    } catch {
-      // The client does what is left to do: keep it, and start a worker.
+    } catch (fault) {
+      // The client does what is left to do: keep it, and start a worker. Nobody waits twice.
+      patient = patient && !(fault instanceof Late)
     }
   }
   return await handOver(event, body, patient)
@@ -71,7 +76,7 @@ function post(event, body, ms) {
     )
     // Not every runtime tells of a call that is destroyed: the deadline is our own.
     const end = setTimeout(() => {
-      reject(new Error("late"))
+      reject(new Late())
       call.destroy()
     }, ms)
     call.on("error", reject)
@@ -96,6 +101,15 @@ function headers(event, body) {
     "content-length": String(body.length),
     connection: "close",
     ...(env ? { "x-mem-env": env } : {}),
+  }
+}
+
+/** Whether a worker took a connection and said nothing a short while ago. */
+function isMute() {
+  try {
+    return Date.now() - statSync(join(DATA, "mute")).mtimeMs < MUTE_MS
+  } catch {
+    return false
   }
 }
 

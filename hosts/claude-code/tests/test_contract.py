@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_mem_core.testing import HostContract, InstallerContract, McpContract
+from claude_mem_core.testing import GoldenInstallerContract, HostContract, McpContract
 from claude_mem_core.types import EventKind
 
 DIRTY = [
@@ -25,9 +25,10 @@ class TestClaudeCode(HostContract):
     )
 
 
-class TestClaudeCodeInstaller(InstallerContract):
+class TestClaudeCodeInstaller(GoldenInstallerContract):
     plugin = "host.claude-code"
     config = ".claude/settings.json"
+    golden = Path(__file__).parent / "golden"
     contents = DIRTY
     unreadable = (
         b"{",

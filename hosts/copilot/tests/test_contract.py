@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_mem_core.testing import GoldenInstallerContract, HostContract
+from claude_mem_core.testing import GoldenInstallerContract, HostContract, McpContract
+from claude_mem_core.testing.dirty import JSON_SERVERS
 from claude_mem_core.types import EventKind
 
 HERE = Path(__file__).parent
@@ -31,3 +32,10 @@ class TestCopilotInstaller(GoldenInstallerContract):
     # The file is ours alone: one of somebody else's is left as it is.
     unreadable = (b"{}", b'{"version": 1, "hooks": {}}', b"\xff", b"")
     golden = HERE / "golden"
+
+
+class TestCopilotMcp(McpContract):
+    plugin = "host.copilot"
+    config = ".copilot/mcp-config.json"
+    contents = JSON_SERVERS
+    unreadable = (b"{", b"[]", b'{"mcpServers": []}')

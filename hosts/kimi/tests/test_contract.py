@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_mem_core.testing import HostContract, InstallerContract, McpContract
+from claude_mem_core.testing import GoldenInstallerContract, HostContract, McpContract
 from claude_mem_core.types import EventKind
 
 DIRTY = [
@@ -29,9 +29,10 @@ class TestKimi(HostContract):
     )
 
 
-class TestKimiInstaller(InstallerContract):
+class TestKimiInstaller(GoldenInstallerContract):
     plugin = "host.kimi"
     config = ".kimi-code/config.toml"
+    golden = Path(__file__).parent / "golden"
     contents = DIRTY
     unreadable = (b"x =", b"[a\n", b"\xff\xfe", b"hooks = []\n", b"[hooks]\na = 1\n")
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from claude_mem_core.testing import GoldenInstallerContract, HostContract
-from claude_mem_core.testing.dirty import JSON_BROKEN, JSON_CONTENTS
+from claude_mem_core.testing import GoldenInstallerContract, HostContract, McpContract
+from claude_mem_core.testing.dirty import JSON_BROKEN, JSON_CONTENTS, JSON_SERVERS
 from claude_mem_core.types import EventKind
 
 HERE = Path(__file__).parent
@@ -30,3 +30,10 @@ class TestQwenInstaller(GoldenInstallerContract):
     contents = JSON_CONTENTS
     unreadable = (*JSON_BROKEN, b'{"hooks": {"PostToolUse": {}}}')
     golden = HERE / "golden"
+
+
+class TestQwenMcp(McpContract):
+    plugin = "host.qwen"
+    config = ".qwen/settings.json"
+    contents = JSON_SERVERS
+    unreadable = (b"{", b"[]", b'{"mcpServers": []}')

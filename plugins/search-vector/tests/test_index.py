@@ -95,6 +95,16 @@ def test_a_gap_in_the_log_makes_all_anew(store: Any, quick: Any) -> None:
     assert index.coverage() == 1.0
 
 
+def test_a_gap_that_comes_while_it_runs_is_seen(store: Any, quick: Any) -> None:
+    first = kit.observe(store, "login")[0]
+    index = kit.fed(kit.opened(store, quick))
+    kit.execute(store, "UPDATE observations SET title = 'cache' WHERE id = ?", first)
+    kit.observe(store, "deploy")
+    kit.execute(store, "DELETE FROM changes WHERE seq < (SELECT max(seq) FROM changes)")
+    kit.fed(index)
+    assert kit.found(index, "cache")[0] == first
+
+
 @pytest.mark.parametrize("lost", ["memory_vectors", "memory_vectors_1"])
 def test_lost_tables_are_made_anew(store: Any, quick: Any, lost: str) -> None:
     wanted = kit.observe(store, "login", "cache")[1]

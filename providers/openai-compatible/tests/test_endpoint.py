@@ -7,7 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
-from claude_mem_provider_openai_compatible import address, lacks, open_model
+from claude_mem_provider_openai_compatible import PRESET_NAMES, address, lacks, open_model
 from claude_mem_provider_openai_compatible.endpoint import endpoint, needs_key
 from claude_mem_provider_openai_compatible.presets import PRESETS
 
@@ -200,7 +200,7 @@ def test_presets(name: str) -> None:
 
 
 def test_the_presets_that_the_documentation_lists() -> None:
-    assert list(PRESETS) == [
+    assert list(PRESETS) == list(PRESET_NAMES) == [
         "nvidia-nim", "orcarouter", "api-route", "opper", "atlascloud", "deepseek",
         "opencode-go", "opencode-zen", "groq", "together", "minimax", "minimax-cn", "iflytek",
         "ollama", "lmstudio", "vllm", "custom",

@@ -28,7 +28,7 @@ from claude_mem_core.editing import (
 )
 from claude_mem_core.editing.tomlblock import parsed
 from claude_mem_core.errors import HostConfigError
-from claude_mem_core.types import FileChange, HostSetup, HostStatus, McpStatus
+from claude_mem_core.types import FileChange, HostSetup, HostStatus, McpStatus, SkillFolder
 from claude_mem_host_kimi import mcp
 
 HOST = "kimi"
@@ -155,6 +155,10 @@ class KimiInstaller:
     def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
         """The configuration without it. Raises as `mcp_install` does."""
         return servers(setup).uninstall(setup)
+
+    def skill_folder(self, setup: HostSetup) -> SkillFolder | None:
+        """Where Kimi Code looks for the user's skills."""
+        return SkillFolder(os.path.join(home_of(setup), "skills"))
 
 
 def servers(setup: HostSetup) -> JsonServers:

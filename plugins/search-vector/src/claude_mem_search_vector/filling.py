@@ -142,13 +142,11 @@ class Follower:
         self._store = store
         self._filler = filler
         self._scans = scans
-        self._begun = False
 
     def begin(self) -> None:
-        """Find the place in the log, once; has to come before anything is filled."""
-        if not self._begun:
+        """Find the place in the log; has to come before anything is filled."""
+        if self._store.read(_astray):
             self._store.write(self._begin).result()
-            self._begun = True
 
     def step(self, most: int) -> int:
         """Take up to `most` changes; return how many they were."""
@@ -194,3 +192,9 @@ class Follower:
         if target is None:
             return [], 0
         return target.put(conn, found, vectors), dropped.get(target, 0)
+
+
+def _astray(conn: apsw.Connection) -> bool:
+    """Whether there is no place yet, or the log after it is no longer whole."""
+    since = log.position(conn)
+    return since is None or log.missed(conn, since)

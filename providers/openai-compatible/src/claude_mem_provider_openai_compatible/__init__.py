@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
 from claude_mem_core.types import Model, Provider, Setting, Values
-from claude_mem_provider_openai_compatible.presets import PRESETS
 
 CLAUDE_MEM_CONTRACT = 1
 NAME = "openai-compatible"
@@ -16,6 +15,12 @@ MODEL = "CLAUDE_MEM_OPENAI_COMPAT_MODEL"
 KEY = "CLAUDE_MEM_OPENAI_COMPAT_API_KEY"
 KEYS = "CLAUDE_MEM_OPENAI_COMPAT_API_KEYS"
 VIEWER = ("file", "environment", "viewer")
+# What they stand for is in `presets`.
+PRESET_NAMES = (
+    "nvidia-nim", "orcarouter", "api-route", "opper", "atlascloud", "deepseek", "opencode-go",
+    "opencode-zen", "groq", "together", "minimax", "minimax-cn", "iflytek", "ollama", "lmstudio",
+    "vllm", "custom",
+)  # fmt: skip
 
 
 def open_model(settings: Values) -> Model:
@@ -52,7 +57,7 @@ def mem_settings() -> Iterator[Setting]:
         PRESET,
         "Named service that gives base URL and model where you set none; empty: `custom`.",
         type="enum",
-        choices=("", *PRESETS),
+        choices=("", *PRESET_NAMES),
         default="",
     )
     yield setting(BASE_URL, "Base URL of the service; empty: the preset's.", default="")

@@ -1,4 +1,4 @@
-"""Codex's protocol, as the real program was recorded speaking it.
+"""What the core expects of every provider, and Codex's protocol as it was recorded.
 
 The real program is driven in the end-to-end tests.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from claude_mem_provider_codex import lacks
 
 from claude_mem_core.errors import Failure, ProviderError
+from claude_mem_core.testing import ProviderContract
 from claude_mem_core.types import Message
 
 _spec = importlib.util.spec_from_file_location(
@@ -57,6 +59,19 @@ ANSWER = (
     ),
     completed(),
 )
+
+
+class TestProvider(ProviderContract):
+    plugin = "provider.codex"
+    said = "hi there"
+
+    @pytest.fixture(autouse=True)
+    def _stand_in(self, tmp_path: Path) -> None:
+        self.codex = stand_in.StandIn(tmp_path).login().says(*ANSWER)
+
+    def pointed(self, url: str) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self.codex.settings
+        return found
 
 
 @pytest.fixture
