@@ -153,7 +153,9 @@ class ModelObserver:
         if not apart:
             talk = self._conversations.of(session, part.chars, limits.generation)
         earlier = talk.untold(turn.earlier(part))
-        made = [] if talk.messages or apart else turn.made
+        # What is foreign must not colour the work, nor what was made of it.
+        made = [draft for draft in turn.made if draft.trust is not Trust.FOREIGN]
+        made = [] if talk.messages or apart else made
         text = instructions.request(part, earlier, made)
         said = [*talk.messages, Message(role="user", text=text)]
         reply = await self._asked(turn, instructions.system(mode), said, ask)
