@@ -91,5 +91,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
     Migration(3, _corrections),
+    Migration(4, _tool_use_ids),
 )
 VERSION = MIGRATIONS[-1].number

@@ -100,7 +100,14 @@ def test_what_the_tools_gave_is_not_remembered_again(agent: Agent) -> None:
     rows = agent.place.rows(
         "SELECT tool_response FROM tool_uses WHERE tool_name LIKE '%search'"
     )
+    assert rows
     assert all("Found " not in json.dumps(row) for row in rows)
+
+
+def test_the_skill_is_offered_to_the_model(agent: Agent) -> None:
+    text = agent.models.asked("SEARCH-TASK")[0].text
+    assert "mem-search" in text
+    assert "what earlier sessions did" in text
 
 
 def test_no_server_is_left(agent: Agent) -> None:
