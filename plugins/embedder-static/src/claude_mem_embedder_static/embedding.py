@@ -19,7 +19,8 @@ from claude_mem_embedder_static import pieces
 DIMENSIONS = 256
 ZERO = 128
 _ADDED = 257  # rows whose sums fit in 16 bits: 257 * 255 = 65,535
-_REMEMBERED = 20_000  # words whose sum is kept: about 15 MB
+_REMEMBERED = 60_000  # words whose sum is kept while many texts come: about 45 MB
+_AT_REST = 4_000  # and while few do
 _WORDS = 2_000  # of a text
 
 
@@ -39,6 +40,11 @@ class StaticEmbedding:
     def embed(self, texts: Sequence[str]) -> list[Sequence[float]]:
         """One vector for each text; all zeros for a text without a known word."""
         return [self._one(text) for text in texts]
+
+    def rest(self) -> None:
+        """Give back most of the memory that many texts have taken."""
+        if len(self._words) > _AT_REST:
+            self._words = {}
 
     def _one(self, text: str) -> list[int]:
         lanes = [0] * DIMENSIONS

@@ -84,6 +84,8 @@ class VectorIndex:
         else:
             for scan in self._scans.values():
                 scan.forget(unused_only=True)
+            for filler in self._fillers:
+                filler.tier.rest()
         return done
 
     def idle(self) -> int:

@@ -73,9 +73,10 @@ class Tier:
             return None
 
     def rest(self) -> None:
-        """Give back what is not used."""
-        if isinstance(self._opened, Apart):
-            self._opened.rest()
+        """Give back what is not used, as far as the embedder can."""
+        rest = getattr(self._opened, "rest", None)
+        if rest is not None:
+            rest()
 
 
 def _asked(apart: Apart, text: str) -> Sequence[float] | None:
