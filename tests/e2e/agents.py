@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,9 @@ class Agent:
 
         `said` is what `mem install` printed.
         """
+
+    def end(self) -> None:
+        """End what the program has left running."""
 
     def is_setting(self, path: Path) -> bool:
         """Whether a file in the home is one of the program's settings."""
@@ -317,6 +322,14 @@ trust_level = "trusted"
         found = json.loads(self.place.mem("install", "--ide", "codex", "--json"))
         states = [(row["state"], row["notes"]) for row in found["hosts"]]
         assert states == [("unchanged", [])], "all of ours is trusted"
+
+    def end(self) -> None:
+        """Its terminal starts two daemons that outlive it; their ids lie in its home."""
+        for file in (self.settings.parent / "app-server-daemon").glob("*.pid"):
+            with suppress(ProcessLookupError, FileNotFoundError, ValueError, KeyError):
+                pid = int(json.loads(file.read_text())["pid"])
+                if str(self.place.home).encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                    os.kill(pid, signal.SIGTERM)
 
     def is_setting(self, path: Path) -> bool:
         return path in {self.config, self.settings}

@@ -78,8 +78,11 @@ class Story:
         with FakeModels(talks) as models:
             agent = cls.agent(place, models)
             agent.configure()
-            yield agent
-            place.mem("stop")
+            try:
+                yield agent
+            finally:
+                agent.end()
+                place.mem("stop")
 
     @pytest.fixture(scope="class")
     @classmethod
