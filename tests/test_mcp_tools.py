@@ -116,7 +116,7 @@ def test_search_finds_the_right_row(live: LiveWorker, via: str) -> None:
     assert not said.failed
     assert "| #1 |" in said.text
     assert "Cart charges 19 percent tax" in said.text
-    assert "Searched by: keyword." in said.text
+    assert "Searched by: keyword" in said.text, "and by what plugins bring"
     framed(said.text)
 
 

@@ -168,6 +168,9 @@ def test_a_broken_redactor_stops_recording(play, install_fake_plugin):
         assert "recording is stopped" in answer["systemMessage"]
         context = answer["hookSpecificOutput"]["additionalContext"]
         assert "recording is stopped" in context, "hosts without a line for people need it there"
+        services.settings.update({"CLAUDE_MEM_CONTEXT_SHOW_TERMINAL_OUTPUT": "false"})
+        host.session = "s-3"
+        assert "systemMessage" not in await host.send("SessionStart", source="startup")
         states = await services.store.aread(
             lambda c: {tuple(row) for row in c.execute("SELECT state, reason FROM events")}
         )
