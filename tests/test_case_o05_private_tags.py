@@ -44,7 +44,7 @@ def test_each_line(home: HookHome, line: dict[str, Any]) -> None:
     text = text_of(line)
     start = time.process_time()
     left = tags.strip(text)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 4  # a quadratic strip takes minutes
     if line["keep"] is not None:
         assert " ".join(left.split()) == line["keep"]
     event = {"session_id": line["name"], "hook_event_name": "UserPromptSubmit", "prompt": text}

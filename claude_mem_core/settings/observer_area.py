@@ -8,7 +8,7 @@ from claude_mem_core.types import Setting
 
 FILE = ("file", "environment")
 
-_model = partial(Setting, area="observer", sources=FILE)
+_model = partial(Setting, area="observer", scope="machine", sources=FILE)
 
 MODELLED = (
     _model(
@@ -48,7 +48,6 @@ MODELLED = (
         key="CLAUDE_MEM_MODES_DIR",
         type="path",
         default="",
-        scope="machine",
         sources=("environment",),
         area="modes",
         help="Folder whose modes win over all others, for work on modes.",

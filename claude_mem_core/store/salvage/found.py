@@ -9,7 +9,7 @@ from typing import Any
 from claude_mem_core.store.salvage import tables
 from claude_mem_core.store.salvage.pages import Pages
 from claude_mem_core.store.salvage.records import Values
-from claude_mem_core.store.salvage.tables import TELLING, Table
+from claude_mem_core.store.salvage.tables import MUTE, TELLING, Table
 from claude_mem_core.store.salvage.trees import INDEX, TABLE, Row, Trees
 
 Named = dict[str, Any]
@@ -103,7 +103,8 @@ class Found:
 
     def _owner(self, rows: list[Row]) -> Table | None:
         """The one table that all records of a page fit into."""
-        can_be = [t for t in self.tables if t.number or t.name in TELLING]
+        known = (t for t in self.tables if t.name not in MUTE)
+        can_be = [t for t in known if t.number or t.name in TELLING]
         fitting = [t for t in can_be if rows and all(map(t.fits, rows))]
         return fitting[0] if len(fitting) == 1 else None
 

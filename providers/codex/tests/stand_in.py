@@ -20,10 +20,11 @@ calls, events, refused = [], json.loads({events!r}), {refused!r}
 home = os.environ.get("CODEX_HOME", "")
 
 def note():
-    with open({note!r}, "w") as file:
+    with open({note!r} + ".part", "w") as file:  # it may be ended while it writes
         json.dump({{"argv": sys.argv[1:], "env": dict(os.environ), "cwd": os.getcwd(),
                    "calls": calls, "config": open(home + "/config.toml").read(),
                    "linked": os.path.islink(home + "/auth.json"), "home": home}}, file)
+    os.replace({note!r} + ".part", {note!r})
 
 def say(message):
     print(json.dumps(message), flush=True)
