@@ -136,7 +136,7 @@ def main() -> int:
             sys.stdout.write(f"left running with CLAUDE_MEM_DATA_DIR={demo.data}\n")
         else:
             sys.stdout.write(
-                "The worker of the demo is stopped now; `make demo KEEP=1` leaves it.\n"
+                "The worker of the demo is stopped now; `make demo KEEP=1` leaves it and prints the address of the viewer.\n"
             )
             subprocess.run([*MEM, "stop"], check=False, env=demo.env, capture_output=True)
             shutil.rmtree(base, ignore_errors=True)
