@@ -246,7 +246,7 @@ def test_o22_a_read_only_directory() -> None:
 
 @ROOT
 @pytest.mark.root
-@pytest.mark.parametrize("size", ["1m", "2m"])
+@pytest.mark.parametrize("size", ["2m"])  # in less there is no room for a database at all
 def test_o22_a_full_disk(folder: Path, size: str) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
     made = Home(Paths(folder / "d"))

@@ -31,6 +31,7 @@ class Terminal:
             os.execve(argv[0], list(argv), {**env, "TERM": "xterm-256color"})
         size = struct.pack("HHHH", 40, 120, 0, 0)
         fcntl.ioctl(self._handle, termios.TIOCSWINSZ, size)
+        os.set_blocking(self._handle, False)  # a program that reads nothing must not hold us
 
     def read(self, seconds: float = 0.2) -> bool:
         """Take in what is shown; False when the program is gone."""
@@ -57,12 +58,11 @@ class Terminal:
 
     def enter(self, text: str, until: Callable[[], bool]) -> None:
         """Type a line and enter it; enter it again while nothing comes of it."""
-        os.write(self._handle, text.encode())
+        self._type(text)
         end = time.monotonic() + LONG
         while time.monotonic() < end:
             self.wait(lambda: False, 0.5)
-            with suppress(OSError):
-                os.write(self._handle, b"\r")
+            self._type("\r")
             if self.wait(until, TRY):
                 return
         raise AssertionError(f"nothing came of {text!r}: {self.shown[-2000:]!r}")
@@ -71,10 +71,14 @@ class Terminal:
         """Press a key; press it again while nothing comes of it."""
         end = time.monotonic() + LONG
         while time.monotonic() < end:
-            os.write(self._handle, key.encode())
+            self._type(key)
             if self.wait(until, TRY):
                 return
         raise AssertionError(f"nothing came of {key!r}: {self.shown[-2000:]!r}")
+
+    def _type(self, text: str) -> None:
+        with suppress(OSError):
+            os.write(self._handle, text.encode())
 
     def __enter__(self) -> Self:
         return self

@@ -45,5 +45,6 @@ ENDPOINTS = (
     Endpoint(
         "POST", "/api/observe/again", observe_again, "Have a model observe turns again",
         body=FILTERS, body_optional=True, answers={200: DONE}, right=Right.FULL, area="queue",
+        listed=False,  # whether it is of use depends on the provider, not on the request
     ),
 )  # fmt: skip
