@@ -3,7 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 QUICK := not slow and not real_host and not root
-PYTEST := $(BIN)/python -m pytest -n 2 --dist loadfile
+PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile
 
 .PHONY: help dev demo test check lint format bench docs reference
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -70,12 +71,18 @@ def wheel_of(dist: Path, folder: Path) -> Path:
 
 
 class Venv:
-    """An empty virtual environment; its interpreter never sees the repo."""
+    """A virtual environment of its own; its interpreter never sees the repo."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, like: Venv | None = None) -> None:
         self.folder = folder
         folder.mkdir(exist_ok=True)
-        run(sys.executable, "-m", "venv", "--without-pip", folder / "venv", cwd=folder)
+        if like is None:
+            run(sys.executable, "-m", "venv", "--without-pip", folder / "venv", cwd=folder)
+            return
+        # What is there is linked, not copied: pip replaces files, it does not write into them.
+        shutil.copytree(
+            like.folder / "venv", folder / "venv", symlinks=True, copy_function=os.link
+        )
 
     def python(self, *arguments: str | Path) -> str:
         return run(self.folder / "venv/bin/python", *arguments, cwd=self.folder)
@@ -114,10 +121,21 @@ def _ships(path: Path) -> bool:
     return path.is_file() and path.suffix in {".py", ".sql", ".typed", ".json"}
 
 
+@pytest.fixture(scope="module")
+def base(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Venv:
+    """What others wrote and the core needs, nothing of ours."""
+    venv = Venv(tmp_path_factory.mktemp("base") / "base")
+    venv.install(dist, str(wheel_of(dist, ROOT)))
+    venv.pip("uninstall", "--quiet", "--yes", "claude-mem-core")
+    return venv
+
+
 @pytest.mark.parametrize("folder", PACKAGES, ids=where)
-def test_a_package_works_alone(folder: Path, dist: Path, tmp_path: Path) -> None:
+def test_a_package_works_alone(
+    folder: Path, dist: Path, base: Venv, tmp_path: Path
+) -> None:
     about = project(folder)
-    venv = Venv(tmp_path / "alone")
+    venv = Venv(tmp_path / "alone", like=None if folder == ROOT else base)
     venv.install(dist, str(wheel_of(dist, folder)))
     entries = about["entry-points"]["claude_mem"]
     for value in entries.values():
