@@ -28,3 +28,9 @@ class TestStatic(EmbedderContract):
         first = embedding.embed([text])
         embedding.rest()
         assert embedding.embed([text]) == first
+
+    def test_a_word_without_an_end_is_an_ordinary_text(self, embedding: Embedding) -> None:
+        """One run of a script without spaces is one word, of any number of pieces."""
+        for text in ("\u4e2d" * 2_000, "\u304c\u4e2d" * 1_000, "a" * 5_000):
+            (vector,) = embedding.embed([text])
+            assert len(list(vector)) == 256

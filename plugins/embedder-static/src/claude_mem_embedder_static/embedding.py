@@ -60,7 +60,7 @@ class StaticEmbedding:
 
     def _word(self, word: str) -> tuple[int, int]:
         """The sum of a word's rows and how many they are."""
-        rows = pieces.rows_of(word, self._known)
+        rows = pieces.rows_of(word, self._known)[:_ADDED]  # more pieces are no word
         made = sum(map(self._row, rows)), len(rows)
         if len(self._words) >= _REMEMBERED:
             self._words = dict(islice(self._words.items(), _REMEMBERED // 2, None))
