@@ -66,7 +66,7 @@ def run(version: tuple[int, int], python: str, arguments: list[str]) -> int:
     code = subprocess.run(make, check=False).returncode
     if code:
         return code
-    pytest = [str(venv / "bin" / "python"), "-m", "pytest", "-n", "2", "--dist", "loadfile"]
+    pytest = [str(venv / "bin" / "python"), "-m", "pytest", "-n", "3", "--dist", "loadfile"]
     quiet = ["-q", "-p", "no:cacheprovider", *arguments]
     return subprocess.run([*pytest, *quiet], cwd=ROOT, check=False).returncode
 
