@@ -22,7 +22,6 @@ from claude_mem_core.testing.worker import data_dir, start
 from tests.case_home import Played, until
 from tests.hook_home import CASES, HookHome
 
-pytest.importorskip("claude_mem_provider_openai_compatible")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 FOLDER = CASES / "O09-provider-auth-quota-errors"

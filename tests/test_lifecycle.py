@@ -276,8 +276,7 @@ def test_a_read_only_data_directory_is_told_everywhere(made: Home) -> None:
     made.mem("stop")
     place = str(made.paths.data)
     mount = ["mount", "--bind", place, place]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounts are forbidden here")
+    subprocess.run(mount, check=True)
     try:
         subprocess.run(["mount", "-o", "remount,ro,bind", place], check=True)
         for command, code in (("start", 3), ("repair", 3), ("doctor", 1), ("status", 1)):
@@ -296,8 +295,7 @@ def test_a_full_disk_is_told_and_survived(made: Home) -> None:
     made.paths.data.mkdir(mode=0o700)
     place = str(made.paths.data)
     mount = ["mount", "-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", place]
-    if subprocess.run(mount, capture_output=True, check=False).returncode:
-        pytest.skip("mounts are forbidden here")
+    subprocess.run(mount, check=True)
     try:
         made.install()
         assert made.mem("start").returncode == 0
