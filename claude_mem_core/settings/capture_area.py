@@ -96,7 +96,7 @@ PROJECTS = (
         key="CLAUDE_MEM_PROJECT_ENVIRONMENTS",
         type="json",
         default=[],
-        help='Named groups of folders: [{"name": "acme", "patterns": ["~/work/acme/**"]}].'
+        help='Named groups of folders: [{"name": "acme", "patterns": ["~/clients/acme/**"]}].'
         " They win over every other way of naming.",
     ),
     _projects(
