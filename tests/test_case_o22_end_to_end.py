@@ -100,6 +100,8 @@ def tool_uses(paths: Paths) -> int:
     try:
         conn.set_busy_timeout(5000)
         return int(next(conn.execute("SELECT count(DISTINCT tool_use_id) FROM tool_uses"))[0])
+    except (apsw.SQLError, apsw.IOError):  # no table yet, or no room for us to read it
+        return 0
     finally:
         conn.close()
 
@@ -246,7 +248,7 @@ def test_o22_a_read_only_directory() -> None:
 
 @ROOT
 @pytest.mark.root
-@pytest.mark.parametrize("size", ["2m"])  # in less there is no room for a database at all
+@pytest.mark.parametrize("size", ["1m", "2m"])
 def test_o22_a_full_disk(folder: Path, size: str) -> None:
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=True)
     made = Home(Paths(folder / "d"))

@@ -62,8 +62,8 @@ class Notices:
         self.sources: list[Callable[[], str | None]] = [
             self._recording,
             self._broken_settings,
+            self._lost,  # before what was only late
             self._outage,
-            self._lost,
             self._plugins,
             self._claude_mem,
         ]

@@ -56,7 +56,8 @@ def create(path: Path) -> None:
             _fill(partial)
             _publish(partial, path)
         finally:
-            partial.unlink(missing_ok=True)
+            for left in path.parent.glob(f"{partial.name}*"):
+                left.unlink()
 
 
 def _fill(partial: Path) -> None:
@@ -65,6 +66,9 @@ def _fill(partial: Path) -> None:
     try:
         migrations.migrate(conn, partial, _now_ms())
         shape.check(conn)
+        # Closing merges the log as well, but says nothing when a full disk forbids it, and
+        # the file would get its name without its content.
+        connect.run(conn, "PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         conn.close(True)
 
