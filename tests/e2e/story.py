@@ -36,6 +36,7 @@ class Story:
         failures: how many tool uses the host, or what it says, tells as failed.
         search: how the model calls our search.
         pause: seconds that the model takes for its last words.
+        options: further words for `mem install`.
     """
 
     agent: ClassVar[Callable[[Place, FakeModels], Agent]]
@@ -47,6 +48,7 @@ class Story:
     failures: ClassVar[int] = 1
     search: ClassVar[Call]
     pause: ClassVar[float] = 0.0
+    options: ClassVar[Sequence[str]] = ()
 
     @classmethod
     def calls(cls, place: Place) -> Sequence[Call]:
@@ -89,7 +91,7 @@ class Story:
     def before(cls, running: Agent) -> dict[str, bytes]:
         """The home before `mem install`, which this runs, with what the program asks then."""
         kept = home(running)
-        said = running.place.mem("install", "--ide", running.host, "--yes")
+        said = running.place.mem("install", "--ide", running.host, "--yes", *cls.options)
         assert f"{cls.title}: installed" in said
         running.approve(said)
         return kept

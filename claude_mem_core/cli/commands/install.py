@@ -64,6 +64,11 @@ def arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="switch Claude Code's own memory off, until uninstall",
     )
+    parser.add_argument(
+        "--plugin",
+        action="store_true",
+        help="be a plugin of Claude Code instead of hooks in its settings",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -92,7 +97,11 @@ def run(args: Namespace) -> int:
 
 
 def _options(args: Namespace) -> frozenset[str]:
-    asked = {"disable-auto-memory": args.disable_auto_memory, NO_SKILLS: args.no_skills}
+    asked = {
+        "disable-auto-memory": args.disable_auto_memory,
+        NO_SKILLS: args.no_skills,
+        "plugin": args.plugin,
+    }
     return frozenset(name for name, wished in asked.items() if wished)
 
 

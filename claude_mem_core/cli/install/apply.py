@@ -142,9 +142,10 @@ def _tidy(path: str, paths: Paths) -> None:
     folder = os.path.dirname(path)
     made = {row.get("made_folder") for row in entries(str(paths.data))}
     tops = {str(top) for top in made if top and Path(folder).is_relative_to(str(top))}
+    last = min(tops, key=len) if tops else None
     with suppress(OSError):
-        while tops or _is_ours(path, paths):
+        while last or (_is_ours(path, paths) and folder != str(paths.data)):
             os.rmdir(folder)
-            if not tops or min(tops, key=len) == folder:
+            if folder == last:
                 return
             folder = os.path.dirname(folder)

@@ -15,9 +15,10 @@ import attrs
 from claude_mem_core.editing import Json, opened, read_config, restored
 from claude_mem_core.errors import HostConfigError
 from claude_mem_core.types import FileChange, HostSetup, HostStatus, McpStatus, SkillFolder
-from claude_mem_host_claude_code import hooks, mcp, settings
+from claude_mem_host_claude_code import hooks, market, mcp, plugin, settings
 
 QUIET = "disable-auto-memory"
+PLUGIN = "plugin"
 OLDEST = (2, 1, 139)  # older ones run `command` without `args`: our hooks would do nothing
 VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 SECONDS = 5
@@ -70,26 +71,30 @@ class ClaudeCodeInstaller:
         problems = _too_old(version)
         try:
             doc = opened(read_config(file.path, file.inside), file.path)
-            present = hooks.found(doc)
-            problems += _problems(doc, present)
+            present, plugged = hooks.found(doc), plugin.where(doc) is not None
+            problems += (*_problems(doc, present), *plugin.problems(doc))
         except HostConfigError as error:
-            present = {}
+            present, plugged = {}, False
             problems += (str(error),)
         return HostStatus(
             detected=bool(program) or os.path.isdir(config_dir(setup)),
-            installed=set(present) >= set(hooks.TIMEOUTS),
+            installed=plugged or set(present) >= set(hooks.TIMEOUTS),
             version=version,
             config=file.path,
             problems=problems,
         )
 
     def install(self, setup: HostSetup) -> Sequence[FileChange]:
-        """The settings with our hooks; nothing when they are there already.
+        """The settings with our hooks, or with our plugin; nothing when it is there already.
+
+        Who has the plugin keeps it, also when it is not asked for again.
 
         Raises:
             HostConfigError: the file can't be edited; it is left as it is.
         """
         file = file_of(setup)
+        if _as_plugin(setup):
+            return plugin.install(setup, file.path)
         before = read_config(file.path, file.inside)
         quiet = QUIET in setup.options
         after = settings.with_hooks(before, file.path, hooks.wanted(setup.argv), quiet)
@@ -105,6 +110,8 @@ class ClaudeCodeInstaller:
             HostConfigError: the file can't be edited; it is left as it is.
         """
         file = file_of(setup)
+        if _as_plugin(setup):
+            return plugin.uninstall(setup, file.path)
         now = read_config(file.path, file.inside)
         memo = Memo.read(setup.data_dir)
         if now is None:
@@ -114,6 +121,9 @@ class ClaudeCodeInstaller:
 
     def mcp_status(self, setup: HostSetup) -> McpStatus:
         """Whether our MCP server stands in Claude Code's configuration."""
+        if _as_plugin(setup):
+            path = market.server_file(setup)
+            return McpStatus(registered=os.path.exists(path), config=path)
         return mcp.servers(setup).status()
 
     def mcp_install(self, setup: HostSetup) -> Sequence[FileChange]:
@@ -122,6 +132,8 @@ class ClaudeCodeInstaller:
         Raises:
             HostConfigError: the file can't be edited; it is left as it is.
         """
+        if _as_plugin(setup):
+            return ()  # the plugin brings it
         return mcp.servers(setup).install(mcp.entry(setup))
 
     def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
@@ -129,7 +141,9 @@ class ClaudeCodeInstaller:
         return mcp.servers(setup).uninstall(setup)
 
     def skill_folder(self, setup: HostSetup) -> SkillFolder | None:
-        """Where Claude Code looks for skills in this scope."""
+        """Where Claude Code looks for skills in this scope; the plugin brings its own."""
+        if _as_plugin(setup):
+            return None
         return mcp.skill_folder(setup, config_dir(setup))
 
     def _without(
@@ -150,6 +164,24 @@ class ClaudeCodeInstaller:
             return before.content
         left = settings.without_hooks(now, file.path, before.content, quiet)
         return None if before.made and left.strip() == b"{}" else left
+
+
+def _as_plugin(setup: HostSetup) -> bool:
+    """Whether we are, or are to be, a plugin in this scope.
+
+    Raises:
+        HostConfigError: a plugin is asked for in a repository.
+    """
+    if setup.scope != "user":
+        if PLUGIN in setup.options:
+            raise HostConfigError("the plugin of Claude Code has the scope user only")
+        return False
+    try:
+        file = file_of(setup)
+        named = plugin.where(opened(read_config(file.path), file.path))
+    except HostConfigError:
+        named = None  # the work itself will say what is wrong with the file
+    return PLUGIN in setup.options or named is not None
 
 
 def _holds_ours(content: bytes, name: str) -> bool:
