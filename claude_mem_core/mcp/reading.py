@@ -18,7 +18,7 @@ from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.recall import details, levels, listing
 from claude_mem_core.recall.records import Key, Record, key_of, parse_key
 from claude_mem_core.render import for_prompt
-from claude_mem_core.store import projects
+from claude_mem_core.store import personal, projects
 from claude_mem_core.types import Host
 from claude_mem_core.worker.check import parameters
 from claude_mem_core.worker.routes import all_endpoints
@@ -42,6 +42,7 @@ async def search(asker: Asker, arguments: Arguments) -> str:
     """An index of what fits the words, best first."""
     scope = await _scope(asker, arguments)
     wished = _only(arguments, SEARCHED) | {"project": scope.project, "format": "index"}
+    wished["personal"] = scope.project is not None
     found = await ask(asker, "/api/search", wished)
     lines = [_text(found), "", f"Searched by: {', '.join(found['methods']) or 'nothing'}."]
     if found.get("hasMore"):
@@ -66,7 +67,7 @@ async def get_observations(asker: Asker, arguments: Arguments) -> str:
     scope = await _scope(asker, arguments)
     found = await _read(asker, lambda conn: _details(conn, keys, scope))
     records = _ordered(found.records, arguments)
-    shown, left = await _read(asker, lambda conn: _shown(conn, records, level))
+    shown, left = await _read(asker, lambda conn: _shown(conn, records, level, scope))
     lines = [shown] if shown else []
     left += beyond
     if left:
@@ -213,8 +214,11 @@ def _keys(arguments: Arguments) -> tuple[list[Key], list[str]]:
 
 
 def _details(conn: apsw.Connection, keys: Sequence[Key], scope: Scope) -> details.Details:
-    ids = None if scope.project is None else projects.find(conn, scope.project)
-    return details.details(conn, keys, ids)
+    return details.details(conn, keys, _inside(conn, scope), personal.ids(conn))
+
+
+def _inside(conn: apsw.Connection, scope: Scope) -> list[int] | None:
+    return None if scope.project is None else projects.find(conn, scope.project)
 
 
 def _ordered(records: Sequence[Record], arguments: Arguments) -> list[Record]:
@@ -226,14 +230,22 @@ def _ordered(records: Sequence[Record], arguments: Arguments) -> list[Record]:
 
 
 def _shown(
-    conn: apsw.Connection, records: Sequence[Record], level: str
+    conn: apsw.Connection, records: Sequence[Record], level: str, scope: Scope
 ) -> tuple[str, list[str]]:
     if level == "title":
         return "\n".join(listing.by_day(records)).lstrip("\n"), []
+    inside = _inside(conn, scope)
+
+    def sourced(record: Record, *, brief: bool) -> str:
+        # What a personal memory was made from is its project's alone.
+        if inside is not None and record.project_id not in inside:
+            return details.in_full(record)
+        return levels.with_sources(conn, record, brief=brief)
+
     ways: Mapping[str, Callable[[Record], str]] = {
         "summary": levels.in_brief,
-        "full": lambda record: levels.with_sources(conn, record, brief=True),
-        "source": lambda record: levels.with_sources(conn, record, brief=False),
+        "full": lambda record: sourced(record, brief=True),
+        "source": lambda record: sourced(record, brief=False),
     }
     written = ways.get(level)
     if written is None:

@@ -159,7 +159,7 @@ class Answers:
             return ""
         made = await self._store.aread(lambda conn: self._made(conn, asked, source))
         if made.text and asked.session_db_id:
-            ids, now = [str(i) for i in made.ids], now_ms()
+            ids, now = list(made.ids), now_ms()
             self._store.write(lambda conn: given.remember(conn, asked.session_db_id, ids, now))
         return made.text
 

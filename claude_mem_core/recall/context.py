@@ -78,12 +78,14 @@ class ContextText:
         ids: what was shown, newest first: `123` an observation, `S4` a summary.
         reasons: why each of `ids` is there, in words.
         omitted: how many were left out, by reason.
+        personal: what was shown before these, whatever the project.
     """
 
     text: str = ""
     ids: tuple[str, ...] = ()
     reasons: Mapping[str, str] = attrs.field(factory=dict)
     omitted: Mapping[str, int] = attrs.field(factory=dict)
+    personal: tuple[str, ...] = ()
 
 
 def session_context(
@@ -110,17 +112,21 @@ def session_context(
     rows = chosen.rows
     sessions = context_rows.summaries(conn, what, settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"])
     pinned = [] if what.since_ms is not None else context_rows.pinned(conn, what)
-    if not (rows or sessions or omitted or pinned):
+    own = [] if what.since_ms is not None else context_rows.personal(conn)
+    if not (rows or sessions or omitted or pinned or own):
         return _nothing(conn, request, settings, what)
     page = _page(request, settings)
     for line in _head(conn, request, settings, brief=what.since_ms is not None):
         page.fixed(line)
     for line in _stood(conn, what):
         page.fixed(line)
+    no_room = page.personal(own)
+    omitted = {**omitted, "personal, beyond their share": no_room} if no_room else omitted
     page.pinned(pinned)
     page.climbed(rows, chosen.reasons)
     _fill(conn, page, request, settings, what, rows, sessions)
-    return _made(page, request, omitted, len(rows) + len(sessions))
+    shown = sum(row.key in page.own for row in rows)
+    return _made(page, request, omitted, len(rows) - shown + len(sessions))
 
 
 def _made(
@@ -130,7 +136,9 @@ def _made(
     if found > len(ids):
         omitted = {**omitted, "beyond the budget": found - len(ids)}
     text = fence(page.text(), request.fence_id)
-    return ContextText(text=text, ids=ids, reasons=reasons, omitted=omitted)
+    return ContextText(
+        text=text, ids=ids, reasons=reasons, omitted=omitted, personal=page.own
+    )
 
 
 def _page(request: ContextRequest, settings: Mapping[str, Any]) -> Page:

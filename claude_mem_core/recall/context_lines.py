@@ -23,6 +23,7 @@ _BEGINS = (
     ("Behind these titles", "the setting CLAUDE_MEM_CONTEXT_SHOW_WORK_TOKENS"),
     ("### Last session", "the setting CLAUDE_MEM_CONTEXT_SHOW_LAST_SUMMARY"),
     ("### Previously", "the setting CLAUDE_MEM_CONTEXT_SHOW_LAST_MESSAGE"),
+    ("### Yours, in", "what belongs to you: `mem personal`"),
     ("Nothing is remembered", "the setting CLAUDE_MEM_WELCOME_HINT_ENABLED"),
     ("Nothing new was stored", "a resumed session gets at least one line"),
 )

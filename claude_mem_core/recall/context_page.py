@@ -18,6 +18,10 @@ DETAIL_CHARS = 1_200
 FROM_OUTSIDE = "[from web] "
 # Share of the room that plain rows may take before the newest ones are shown in full.
 ROWS_FIRST = 0.6
+# Share of the room that the person's own memories may take; the first always stands.
+PERSONAL_SHARE = 0.25
+OWN = "### Yours, in every project"
+OWN_CHARS = 600
 
 
 @attrs.define
@@ -47,6 +51,7 @@ class Page:
         self._head: list[str] = []
         self._foot: list[str] = []
         self._end: list[str] = []
+        self._personal: dict[str, list[str]] = {}
         self._rows: dict[str, Row | SummaryRow] = {}
         self._full: dict[str, list[str]] = {}
         self._days: set[str] = set()
@@ -94,16 +99,34 @@ class Page:
         if self._room.take(section):
             self._foot += section
 
+    def personal(self, rows: Sequence[Row]) -> int:
+        """What belongs to the person, in its order, in its share; how many had no room."""
+        least = self._room.bytes - round(self._room.bytes * PERSONAL_SHARE)
+        left = 0
+        for row in rows:
+            lines = _own(row) if self._personal else ["", OWN, *_own(row)]
+            if self._room.bytes <= least or not self._room.take(lines):
+                left += 1
+                continue
+            self._personal[row.key] = lines
+            self._reasons[row.key] = f"yours: number {len(self._personal)} of `mem personal`"
+        return left
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The keys of what belongs to the person, as they stand."""
+        return tuple(self._personal)
+
     def pinned(self, rows: Sequence[Row]) -> None:
         """Rows that a person pinned have room before all others."""
         for row in rows:
-            if self._line(row):
+            if row.key not in self._personal and self._line(row):
                 self._reasons[row.key] = "pinned"
 
     def climbed(self, rows: Iterable[Row], reasons: Mapping[str, str]) -> None:
         """Older rows that are there for another reason than their time; half of the room."""
         self.why.update(reasons)
-        older = (row for row in rows if row.key in reasons and row.key not in self._rows)
+        older = (row for row in rows if row.key in reasons and row.key not in self._rows | self._personal.keys())
         self._lines_until(iter(older), self._room.bytes // 2)
 
     def index(
@@ -111,7 +134,7 @@ class Page:
     ) -> None:
         """Rows newest first until the room ends, the newest ones in full as they fit."""
         both: list[Row | SummaryRow] = [*rows, *sessions]
-        both = [row for row in both if row.key not in self._rows]
+        both = [row for row in both if row.key not in self._rows | self._personal.keys()]
         both.sort(key=_newest_first)
         waiting = iter(both)
         rest = self._lines_until(waiting, round(self._room.bytes * (1 - ROWS_FIRST)))
@@ -164,7 +187,8 @@ class Page:
 
     def text(self) -> str:
         """The page, oldest day first."""
-        return "\n".join([*self._head, *self._index(), *self._foot, *self._end])
+        own = [line for lines in self._personal.values() for line in lines]
+        return "\n".join([*self._head, *own, *self._index(), *self._foot, *self._end])
 
     def _index(self) -> Iterator[str]:
         day = clock = ""
@@ -194,6 +218,18 @@ def _row_line(row: Row | SummaryRow, *, ditto: bool, full: bool = False) -> str:
         title = FROM_OUTSIDE + title
     line = f"{row.key} {at} {icon(row.type)} {title}"
     return f"**{line}**" if full else line
+
+
+def _own(row: Row) -> list[str]:
+    """A memory of the person: its title, and its text where that says more."""
+    title = for_prompt(row.title, TITLE_CHARS) or "(no title)"
+    if row.trust is Trust.FOREIGN:
+        return [f"{row.key} {icon(row.type)} {FROM_OUTSIDE}{title}"]
+    said = for_prompt(row.narrative, OWN_CHARS)
+    if not said or said == title:
+        return [f"{row.key} {icon(row.type)} {title}"]
+    head = "" if said.startswith(title) else f"{title}: "
+    return [f"{row.key} {icon(row.type)} {head}{said}"]
 
 
 def _details(row: Row, settings: Mapping[str, Any]) -> list[str]:

@@ -20,17 +20,10 @@ _WALKED = 5_000  # rows read when much is left out, or to look for a concept
 ALWAYS_SHOWN = ("manual", "import")
 # A filter that names all of these is what older settings files hold for "no filter".
 ALL_TYPES = frozenset({"bugfix", "feature", "refactor", "discovery", "decision", "change"})
-ALL_CONCEPTS = frozenset(
-    {
-        "how-it-works",
-        "why-it-exists",
-        "what-changed",
-        "problem-solution",
-        "gotcha",
-        "pattern",
-        "trade-off",
-    }
-)
+ALL_CONCEPTS = frozenset({
+    "how-it-works", "why-it-exists", "what-changed", "problem-solution", "gotcha", "pattern",
+    "trade-off",
+})  # fmt: skip
 
 _COLUMNS = """
   id, type, title, subtitle, coalesce(narrative, text), facts, concepts,
@@ -72,6 +65,10 @@ _PINNED = """
   WHERE id IN (SELECT record_id FROM pins
       WHERE kind = 'observation' AND project_id = ? ORDER BY at_ms DESC LIMIT 20)
     AND superseded_by IS NULL
+"""
+_PERSONAL = """
+  SELECT {columns} FROM observations JOIN personal ON memory_id = id
+  WHERE superseded_by IS NULL ORDER BY place, id
 """
 _BY_HOST = "AND platform_source = :host"
 _BY_TYPE = "AND type = :type"
@@ -176,6 +173,12 @@ def pinned(conn: apsw.Connection, what: Wanted) -> list[Row]:
     rows = [_row(row) for project in what.project_ids for row in fetch.rows(conn, sql, project)]
     found, _ = _speaking(rows)
     return sorted(found, key=lambda row: (-row.created_ms, -row.id))
+
+
+def personal(conn: apsw.Connection) -> list[Row]:
+    """What belongs to the person, in its own order."""
+    rows = map(_row, fetch.rows(conn, _PERSONAL.format(columns=_COLUMNS)))
+    return _speaking(list(rows))[0]
 
 
 def _speaking(rows: Sequence[Row]) -> tuple[list[Row], int]:

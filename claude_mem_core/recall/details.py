@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import apsw
 import attrs
@@ -25,12 +25,21 @@ class Details:
 
 
 def details(
-    conn: apsw.Connection, keys: Sequence[Key], project_ids: Sequence[int] | None = None
-) -> Details:
-    """The records of `keys`; with `project_ids`, those of other projects count as missing."""
+    conn: apsw.Connection, keys: Sequence[Key], project_ids: Sequence[int] | None = None,
+    personal: Collection[int] = (),
+) -> Details:  # fmt: skip
+    """The records of `keys`; with `project_ids`, those of other projects count as missing.
+
+    `personal`: ids of observations that are there in every project.
+    """
     records = load(conn, keys)
     if project_ids is not None:
-        records = [record for record in records if record.project_id in project_ids]
+        records = [
+            record
+            for record in records
+            if record.project_id in project_ids
+            or (isinstance(record, Observation) and record.id in personal)
+        ]
     there = {key_of(record) for record in records}
     asked = dict.fromkeys(f"{LETTERS[kind]}{number}" for kind, number in keys)
     return Details(tuple(records), tuple(key for key in asked if key not in there))

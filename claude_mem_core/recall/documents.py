@@ -20,16 +20,17 @@ _SELECT = {
     DocKind.OBSERVATION: """
       SELECT id, title, subtitle, coalesce(narrative, '') || ' ' || coalesce(text, ''),
         facts, concepts, files_read, files_modified, project_id, type, platform_source,
-        created_at_epoch, superseded_by
+        created_at_epoch, superseded_by,
+        EXISTS (SELECT 1 FROM personal WHERE memory_id = observations.id)
       FROM observations WHERE id IN ({})""",
     DocKind.SUMMARY: """
       SELECT id, request, '', concat_ws(' ', investigated, completed),
         concat_ws(' ', learned, next_steps, notes), '', files_read, files_edited,
-        project_id, '', platform_source, created_at_epoch, superseded_by
+        project_id, '', platform_source, created_at_epoch, superseded_by, 0
       FROM session_summaries WHERE id IN ({})""",
     DocKind.PROMPT: """
       SELECT id, '', '', prompt_text, '', '', '', '', project_id, '', platform_source,
-        created_at_epoch, NULL
+        created_at_epoch, NULL, 0
       FROM user_prompts WHERE id IN ({})""",
 }
 
@@ -72,7 +73,7 @@ def documents(conn: apsw.Connection, kind: DocKind, ids: Sequence[int]) -> Itera
 
 def _document(kind: DocKind, row: Sequence[Any]) -> Document:
     record_id, title, subtitle, narrative, facts, concepts, read, modified, *rest = row
-    project_id, type_, host, created_ms, superseded_by = rest
+    project_id, type_, host, created_ms, superseded_by, personal = rest
     concept_list = loads_list(concepts)
     lists = kind is not DocKind.SUMMARY
     fields = [
@@ -86,6 +87,7 @@ def _document(kind: DocKind, row: Sequence[Any]) -> Document:
     texts = [words.normal(field[: words.TEXT_LIMIT]) for field in fields]
     columns = (*map(words.spaced, texts), words.idents("\n".join(texts)))
     scope = _scope(project_id, type_, host, created_ms, concept_list, superseded_by)
+    scope += f" {words.scope('u', 1)}" if personal else ""
     return Document(rowid_of(kind, record_id), (*columns, scope))
 
 

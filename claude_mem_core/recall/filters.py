@@ -32,10 +32,11 @@ def filters(conn: apsw.Connection, query: Query) -> tuple[str, ...]:
         Nothing: no record can match.
     """
     found: list[str] = []
-    if query.project_ids is not None:
-        found.append(_any("p", query.project_ids))
-    elif query.project is not None:
-        found.append(_any("p", projects.find(conn, query.project)))
+    ids = query.project_ids
+    if ids is None and query.project is not None:
+        ids = tuple(projects.find(conn, query.project))
+    if ids is not None:
+        found.append(_scope(ids, personal=query.personal))
     if query.types:
         found.append(_any("t", query.types))
     if query.concepts:
@@ -49,8 +50,14 @@ def filters(conn: apsw.Connection, query: Query) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _any(letter: str, values: Iterable[object]) -> str:
+def _scope(ids: Iterable[int], *, personal: bool) -> str:
+    """What lies in these projects, and what belongs to the person."""
+    return _any("p", ids, *([words.scope("u", 1)] if personal else ()))
+
+
+def _any(letter: str, values: Iterable[object], *others: str) -> str:
     tokens = [quoted(words.scope(letter, value)) for value in values]
+    tokens += map(quoted, others)
     if not tokens:
         raise Nothing(letter)
     return "(" + " OR ".join(tokens) + ")"

@@ -33,15 +33,26 @@ def fused(
     At most `most` of these.
     """
     complete = {key_of(hit): hit for hit in worded if hit.complete}
-    scores = neighbours.raised(
-        conn, _sums(worded, others), new=not _narrow(query) and sentence(query)
-    )
+    sums = _sums(worded, others)
+    scores = neighbours.raised(conn, sums, new=not _narrow(query) and sentence(query))
+    scores = _at_home(conn, query, sums, scores)
     rest = [key for key in scores if key not in complete]
     behind = neighbours.superseded(conn, rest)
     rest = nsmallest(
         most, rest, key=lambda key: (key in behind, -scores[key], key[0].value, -key[1])
     )
     return [*complete.values(), *_partial(rest, scores, complete)]
+
+
+def _at_home(
+    conn: apsw.Connection, query: Query, found: Scores, scores: dict[Key, float]
+) -> dict[Key, float]:
+    """Without neighbours from elsewhere: beside what is personal lies another project."""
+    new = [key for key in scores if key not in found]
+    if not new or not query.personal or query.project_ids is None:
+        return scores
+    kept = neighbours.inside(conn, new, query.project_ids)
+    return {key: score for key, score in scores.items() if key in found or key in kept}
 
 
 def key_of(hit: Hit) -> Key:

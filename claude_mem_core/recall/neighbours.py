@@ -56,6 +56,17 @@ def _beside(conn: apsw.Connection, numbers: Sequence[int]) -> Iterator[tuple[int
         )
 
 
+def inside(
+    conn: apsw.Connection, keys: Collection[Key], project_ids: Collection[int]
+) -> set[Key]:
+    """The observations among `keys` that lie in these projects."""
+    ids = json.dumps([number for of, number in keys if of is DocKind.OBSERVATION])
+    sql = """SELECT id FROM observations WHERE id IN (SELECT value FROM json_each(?))
+      AND project_id IN (SELECT value FROM json_each(?))"""
+    rows = fetch.rows(conn, sql, ids, json.dumps(list(project_ids)))
+    return {(DocKind.OBSERVATION, number) for (number,) in rows}
+
+
 def superseded(conn: apsw.Connection, keys: Collection[Key]) -> set[Key]:
     """Those that a later memory took the place of."""
     found: set[Key] = set()

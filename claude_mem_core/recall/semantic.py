@@ -45,8 +45,9 @@ def for_prompt(
     if len(prompt.strip()) < SHORTEST:
         return Fitting()
     query = Query(
-        text=prompt, project=project, host=host, kinds=(DocKind.OBSERVATION,), limit=_LOOKED_AT
-    )
+        text=prompt, project=project, host=host, kinds=(DocKind.OBSERVATION,), limit=_LOOKED_AT,
+        personal=True,
+    )  # fmt: skip
     found = search(services, query).records
     rows = [row for row in found if isinstance(row, Observation) and _may_speak(row)]
     rows = [row for row in rows if not hosts or row.host in hosts][:limit]

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import apsw
 
 from claude_mem_core.errors import NotFound
-from claude_mem_core.store import counters, fetch
+from claude_mem_core.store import counters, fetch, personal
 from claude_mem_core.types import DocKind
 
 log = logging.getLogger(__name__)
@@ -95,6 +95,7 @@ def detach(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int])
     """Cut a memory's ties; the events `lonely`, which nothing else rests on, are emptied."""
     values = (kind, number)
     conn.execute("DELETE FROM pins WHERE kind = ? AND record_id = ?", values)
+    personal.remove(conn, kind, number)
     conn.execute("DELETE FROM evidence WHERE kind = ? AND memory_id = ?", values)
     conn.execute("DELETE FROM memory_files WHERE kind = ? AND memory_id = ?", values)
     table = "observations" if kind == "observation" else "session_summaries"

@@ -87,10 +87,17 @@ def _tool_use_ids(conn: apsw.Connection) -> None:
     conn.execute("CREATE INDEX tool_uses_use ON tool_uses(tool_use_id)")
 
 
+def _personal(conn: apsw.Connection) -> None:
+    """Memories that belong to the person, not to a project."""
+    sql = resources.files(__package__) / "personal.sql"
+    connect.run(conn, sql.read_text(encoding="utf-8"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
     Migration(3, _corrections),
     Migration(4, _tool_use_ids),
+    Migration(5, _personal),
 )
 VERSION = MIGRATIONS[-1].number

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from claude_mem_core.errors import NotFound
-from claude_mem_core.store import fetch, text
+from claude_mem_core.store import fetch, personal, text
 from claude_mem_core.store.forget import detach, empty_events
 from claude_mem_core.types import DocKind
 
@@ -52,7 +52,7 @@ def take_out(conn: apsw.Connection, kind: DocKind, number: int) -> dict[str, Any
     older = f"SELECT id FROM {table} WHERE superseded_by = ?"
     uses = "SELECT id FROM tool_uses WHERE observation_id = ?"
     observed = kind is DocKind.OBSERVATION
-    whole = {
+    whole: dict[str, Any] = {
         "kind": kind.value,
         "row": dict(zip(columns, row, strict=True)),
         "evidence": [r[0] for r in fetch.rows(conn, EVIDENCE, *about)],
@@ -62,6 +62,7 @@ def take_out(conn: apsw.Connection, kind: DocKind, number: int) -> dict[str, Any
         "pin": list(fetch.row(conn, "SELECT * FROM pins WHERE kind = ? AND record_id = ?", *about) or ()),
     }
     conn.execute("DELETE FROM pins WHERE kind = ? AND record_id = ?", about)
+    whole["personal"] = personal.remove(conn, kind.value, number)
     detach(conn, kind.value, number, ())
     conn.execute(f"DELETE FROM {table} WHERE id = ?", (number,))
     return whole
@@ -83,6 +84,8 @@ def put_back(conn: apsw.Connection, whole: Mapping[str, Any]) -> None:
     conn.executemany(used, [(number, use) for use in whole["uses"]])
     if whole["pin"]:
         conn.execute("INSERT OR IGNORE INTO pins VALUES (?, ?, ?, ?)", tuple(whole["pin"]))
+    if whole.get("personal") is not None:
+        personal.put_back(conn, number, whole["personal"], row["created_at_epoch"])
 
 
 def forget(conn: apsw.Connection, whole: Mapping[str, Any]) -> None:

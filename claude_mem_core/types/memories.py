@@ -177,6 +177,7 @@ class Query:
         kinds: which records to search.
         order: `relevance`, `date_desc` or `date_asc`.
         since_ms, until_ms: bounds on the creation time, inclusive.
+        personal: whether what belongs to the person counts as part of `project`.
     """
 
     text: str = ""
@@ -193,6 +194,7 @@ class Query:
     limit: int = 20
     offset: int = 0
     match_all: bool = False
+    personal: bool = False
 
 
 @attrs.frozen(kw_only=True)

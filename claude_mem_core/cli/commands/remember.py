@@ -26,6 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="what to keep; without it, standard input")
     parser.add_argument("--title", help="at most 12 words; default: how the text begins")
     parser.add_argument("--project", help="label or id; default: the project of --cwd")
+    parser.add_argument("--global", dest="personal", action="store_true",
+                        help="for every project, as a memory of your own")  # fmt: skip
     parser.add_argument("--cwd", help="directory in the project; default: this one")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
@@ -47,17 +49,33 @@ def run(args: argparse.Namespace) -> int:
         "text": text, "title": args.title, "project": args.project,
         "cwd": args.cwd or here(), "typed": is_typed(), "metadata": {"source": "mem remember"},
     }  # fmt: skip
+    if args.personal:
+        _only_typed(args, typed=body["typed"])
+        body["personal"] = True
     kept = client().post("/api/memory/save", body)
     if not kept["success"]:
         raise InvalidInput(kept["message"])
     if args.json:
         emit_json(kept)
         return 0
+    if args.personal:
+        emit(f"{kept['message']} for every project; `mem personal` lists what is.")
+        return 0
     emit(f"{kept['message']} in project {kept['project']}.")
     if not body["typed"]:
         emit("It did not come from a terminal, so it is kept as something from outside:")
         emit("search finds it, and sessions see its title only.")
     return 0
+
+
+def _only_typed(args: argparse.Namespace, *, typed: bool) -> None:
+    """What every session reads comes from a person, not from what an agent was told."""
+    from claude_mem_core.errors import UsageError
+
+    if not typed:
+        raise UsageError("only a person at a terminal can say that: run it in one")
+    if args.project:
+        raise UsageError("--global is for every project: leave out --project")
 
 
 def _read() -> str:

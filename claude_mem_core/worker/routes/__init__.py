@@ -16,6 +16,7 @@ MODULES = (
     "memory",
     "browse",
     "correct",
+    "personal",
     "search",
     "context",
     "why",

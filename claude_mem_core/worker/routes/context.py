@@ -110,7 +110,8 @@ async def preview(call: Call) -> object:
 
 def _explained(conn: apsw.Connection, made: ContextText) -> dict[str, Any]:
     """A context with the reason for each of its lines."""
-    rows = worded(conn, load(conn, map(parse_key, made.ids)))
+    ids = (*made.personal, *made.ids)
+    rows = worded(conn, load(conn, map(parse_key, ids)))
     why_each = [
         {
             "id": key,
@@ -118,12 +119,12 @@ def _explained(conn: apsw.Connection, made: ContextText) -> dict[str, Any]:
             "title": row.get("title") or row.get("request"),
             "reason": made.reasons.get(key, ""),
         }
-        for key, row in zip(made.ids, rows, strict=False)
+        for key, row in zip(ids, rows, strict=False)
     ]
     size = len(made.text.encode())
     return {
         "text": made.text,
-        "ids": list(made.ids),
+        "ids": list(ids),
         "reasons": why_each,
         "lines": [{"text": text, "reason": why} for text, why in explained(made)],
         "omitted": dict(made.omitted),

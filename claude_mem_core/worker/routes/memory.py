@@ -7,10 +7,11 @@ from typing import Any
 
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place, place_of
-from claude_mem_core.store import memories, projects
+from claude_mem_core.store import memories, personal, projects
 from claude_mem_core.types import Trust
 from claude_mem_core.worker import import_schema
 from claude_mem_core.worker.intake import named
+from claude_mem_core.worker.routes.personal import by_hand
 from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Refused, Right, record, string
 
 TITLE_WORDS = 12
@@ -37,13 +38,18 @@ async def save(call: Call) -> dict[str, Any]:
     given = cleaner.text(call.body.get("title") or "", "prompt").strip()
     title = given or " ".join(text.split()[:TITLE_WORDS])
     metadata = cleaner.value(call.body.get("metadata") or {}, "tool")
-    trust = trust_of(call)
-    place = await _place(call)
+    trust, own = trust_of(call), bool(call.body.get("personal"))
+    if own:
+        by_hand(call)
+    place = None if own else await _place(call)
 
     def write(conn: Any) -> Any:
         now = now_ms()
-        project = projects.resolve(conn, place, now)
-        return memories.save_manual(conn, title, text, project, trust, now, metadata)
+        project = projects.resolve(conn, place, now) if place else personal.project(conn, now)
+        made = memories.save_manual(conn, title, text, project, trust, now, metadata)
+        if own:
+            personal.promote(conn, made.id, None, now)
+        return made
 
     kept = await call.services.store.awrite(write)
     call.services.indexer.wake()
@@ -91,11 +97,14 @@ ENDPOINTS = (
                 "cwd": {"type": ["string", "null"], "maxLength": 4096},
                 "metadata": {"type": ["object", "null"]},
                 "typed": {"type": ["boolean", "null"]},
+                "personal": {"type": ["boolean", "null"]},
             },
             "text",
             strict=True,
         ),
-        answers={200: record({"success": {"type": "boolean"}}, "success")},
+        answers={
+            200: record({"success": {"type": "boolean"}}, "success"), 400: OBJECT, 403: OBJECT,
+        },
         right=Right.FULL, area="memory",
     ),
     Endpoint(

@@ -26,6 +26,7 @@ from claude_mem_core.worker.spec import (
     Param,
     Refused,
     choice,
+    flag,
     host_filter,
     integer,
     limit,
@@ -71,6 +72,7 @@ def query_of(params: Mapping[str, Any], host: str | None) -> Query:
         limit=min(params["limit"], MOST),
         offset=params.get("offset", 0),
         match_all=params.get("match") == "all",
+        personal=params.get("personal", False),
     )
 
 
@@ -239,6 +241,7 @@ _SEARCH = (
     _QUERY, *_FILTERS, choice("format", "index", "full", "json", default="json"),
     limit(), offset(),
     choice("match", "all", "any", default="any", help="all: no partial matches"),
+    flag("personal", help="with `project`: also what belongs to the person"),
 )  # fmt: skip
 _TIMELINE = (
     _QUERY, *_FILTERS, _depth("depth_before"), _depth("depth_after"),
