@@ -5,39 +5,25 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 from claude_mem_core import __version__
+from claude_mem_core.cli import hostcheck
+from claude_mem_core.cli.finding import FAIL, OK, WARN, Check, Look, Row
 from claude_mem_core.cli.worker_text import ago, size
 from claude_mem_core.errors import MemError
 from claude_mem_core.paths import Paths
 
-OK, WARN, FAIL = "ok", "warn", "fail"
 WRITABLE = "make it writable, or choose another place with CLAUDE_MEM_DATA_DIR"
 
 
-@attrs.frozen
-class Row:
-    """One finding. `cure` says what to do; empty when nothing has to be done."""
-
-    topic: str
-    state: str
-    text: str
-    cure: str = ""
-
-
-Check = Callable[[Paths], Iterator[Row]]
-
-
-def rows(paths: Paths) -> Iterator[Row]:
+def rows(look: Look) -> Iterator[Row]:
     """All findings. A check that fails itself is a finding too."""
     for check in CHECKS:
         try:
-            yield from check(paths)
+            yield from check(look)
         except MemError as error:
             yield Row(check.__name__.strip("_").replace("_", " "), FAIL, str(error))
         except OSError as error:
@@ -45,7 +31,7 @@ def rows(paths: Paths) -> Iterator[Row]:
             yield Row(check.__name__.strip("_").replace("_", " "), FAIL, text)
 
 
-def _program(paths: Paths) -> Iterator[Row]:
+def _program(look: Look) -> Iterator[Row]:
     version = ".".join(map(str, sys.version_info[:3]))
     yield Row("program", OK, f"claude-mem {__version__}, Python {version}, {sys.prefix}")
     yield from _on_path()
@@ -90,20 +76,20 @@ def _runs_code(path: Path) -> bool:
     return any(line.startswith(("import ", "import\t")) for line in lines)
 
 
-def _data_directory(paths: Paths) -> Iterator[Row]:
+def _data_directory(look: Look) -> Iterator[Row]:
     from claude_mem_core.files import secure_dir
 
-    if not paths.data.exists() and not paths.data.is_symlink():
-        yield Row("data directory", WARN, f"{paths.data} is not there yet", "mem install")
+    if not look.paths.data.exists() and not look.paths.data.is_symlink():
+        yield Row("data directory", WARN, f"{look.paths.data} is not there yet", "mem install")
         return
-    secure_dir(paths.data)
-    if not os.access(paths.data, os.W_OK):
-        yield Row("data directory", FAIL, f"{paths.data} can't be written", WRITABLE)
-    free = shutil.disk_usage(paths.data).free
+    secure_dir(look.paths.data)
+    if not os.access(look.paths.data, os.W_OK):
+        yield Row("data directory", FAIL, f"{look.paths.data} can't be written", WRITABLE)
+    free = shutil.disk_usage(look.paths.data).free
     low = free < 200_000_000
     cure = "make room on the disk" if low else ""
-    yield Row("data directory", WARN if low else OK, f"{paths.data}, {size(free)} free", cure)
-    loose = [p.name for p in paths.data.iterdir() if _is_loose(p)]
+    yield Row("data directory", WARN if low else OK, f"{look.paths.data}, {size(free)} free", cure)
+    loose = [p.name for p in look.paths.data.iterdir() if _is_loose(p)]
     if loose:
         yield Row("modes", FAIL, f"others can read {', '.join(sorted(loose)[:5])}", "mem repair")
 
@@ -113,30 +99,28 @@ def _is_loose(path: Path) -> bool:
     return not path.is_symlink() and bool(state.st_mode & 0o077)
 
 
-def _settings(paths: Paths) -> Iterator[Row]:
+def _settings(look: Look) -> Iterator[Row]:
     from claude_mem_core.settings import SettingsSource
 
-    found = SettingsSource(paths).current()
+    found = SettingsSource(look.paths).current()
     if found.broken:
-        yield Row("settings", FAIL, found.broken, f"mend {paths.settings}")
+        yield Row("settings", FAIL, found.broken, f"mend {look.paths.settings}")
     for warning in found.warnings:
         yield Row("settings", WARN, warning)
     if not found.broken and not found.warnings:
-        yield Row("settings", OK, str(paths.settings))
+        yield Row("settings", OK, str(look.paths.settings))
 
 
-def _worker(paths: Paths) -> Iterator[Row]:
-    from claude_mem_core.cli.commands.status import state
-
-    found = state(paths)
+def _worker(look: Look) -> Iterator[Row]:
+    found = look.state
     if found["running"]:
-        yield from _running(paths, found)
+        yield from _running(found)
     else:
-        yield from _down(paths, found)
+        yield from _down(look.paths, found)
     yield from _left_on_disk(found)
 
 
-def _running(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:
+def _running(found: dict[str, Any]) -> Iterator[Row]:
     same = found["version"] == __version__
     text = f"pid {found['pid']}, version {found['version']}"
     yield Row("worker", OK if same else FAIL, text, "" if same else "mem restart")
@@ -184,36 +168,33 @@ def _left_on_disk(found: dict[str, Any]) -> Iterator[Row]:
         yield Row("lost", WARN, text, "make room, mend the rights of the data directory")
 
 
-def _database(paths: Paths) -> Iterator[Row]:
+def _database(look: Look) -> Iterator[Row]:
     from claude_mem_core.cli.commands.verify import accounting
 
-    if not paths.database.exists():
+    if not look.paths.database.exists():
         yield Row("database", OK, "none yet")
         return
-    account = accounting(paths)
+    account = accounting(look.paths)
     state, cure = (FAIL, "mem db check") if account.off else (OK, "")
-    text = f"{account.accepted} events, {size(paths.database.stat().st_size)}"
+    text = f"{account.accepted} events, {size(look.paths.database.stat().st_size)}"
     yield Row("database", state, "; ".join((text, *account.off)), cure)
 
 
-def _hook(paths: Paths) -> Iterator[Row]:
+def _hook(look: Look) -> Iterator[Row]:
     from claude_mem_core import edge
 
-    if not paths.hook.exists():
+    if not look.paths.hook.exists():
         yield Row("hook", WARN, "not installed into any host yet", "mem install")
         return
-    faults = edge.hook_faults(paths)
+    faults = edge.hook_faults(look.paths)
     for fault in faults:
         yield Row("hook", FAIL, fault.partition(":")[0], "mem repair")
     if not faults:
-        yield Row("hook", OK, str(paths.hook))
+        yield Row("hook", OK, str(look.paths.hook))
 
 
-def _plugins(paths: Paths) -> Iterator[Row]:
-    from claude_mem_core.cli.install.hosts import registry_for
-
-    registry = registry_for(paths)
-    registry.load(None)
+def _plugins(look: Look) -> Iterator[Row]:
+    registry = look.registry
     if os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1":
         yield Row("plugins", OK, "left out, as --no-plugins says")
         return
@@ -225,13 +206,11 @@ def _plugins(paths: Paths) -> Iterator[Row]:
         yield Row("plugins", OK, f"{len(registry.plugins)} loaded")
 
 
-def _models(paths: Paths) -> Iterator[Row]:
+def _models(look: Look) -> Iterator[Row]:
     """The chosen provider: complete, held, over its budget."""
     from claude_mem_core.cli import model_text
-    from claude_mem_core.cli.commands.status import state
-
-    running = state(paths)
-    found = running["models"] if running["running"] else model_text.state(paths)
+    running = look.state
+    found = running["models"] if running["running"] else model_text.state(look.paths)
     troubles = list(model_text.trouble(found))
     for text, cure in troubles:
         yield Row("models", WARN, text, cure)
@@ -239,27 +218,7 @@ def _models(paths: Paths) -> Iterator[Row]:
         yield Row("models", OK, model_text.line(found).removeprefix("models").strip())
 
 
-def _hosts(paths: Paths) -> Iterator[Row]:
-    from claude_mem_core.cli.install.hosts import registry_for, setup_for, targets
-    from claude_mem_core.edge import hook_argv
-
-    setup = setup_for(paths, hook_argv(paths))
-    for target in targets(registry_for(paths)):
-        status = target.status(setup)
-        if not status.detected:
-            continue
-        place = f"{status.version} {status.config}".strip()
-        if not status.installed:
-            cure = f"mem install --ide {target.name}"
-            yield Row(target.title, WARN, f"{place}: our hooks are not in it".strip(), cure)
-        for problem in status.problems:
-            # Some name what helps themselves; for the others an install puts it right.
-            cure = "" if "`" in problem else f"mem install --ide {target.name}"
-            yield Row(target.title, WARN, problem, cure)
-        if status.installed and not status.problems:
-            yield Row(target.title, OK, place)
-
-
 CHECKS: tuple[Check, ...] = (
-    _program, _data_directory, _settings, _worker, _database, _hook, _plugins, _models, _hosts,
+    _program, _data_directory, _settings, _worker, _database, _hook, hostcheck.sent, _plugins,
+    _models, hostcheck.loss, hostcheck.hosts,
 )  # fmt: skip

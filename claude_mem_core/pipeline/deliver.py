@@ -17,6 +17,7 @@ from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
+from claude_mem_core.pipeline.testevent import TestEvents, is_test
 from claude_mem_core.pipeline.told import Told
 from claude_mem_core.plugins.calls import call_async, describe
 from claude_mem_core.store import journal
@@ -41,6 +42,7 @@ class Deliverer:
         indexer: Indexer,
         told: Told,
         advisor: Advisor,
+        tests: TestEvents,
         active: Callable[[], None] = lambda: None,
     ) -> None:
         self._adapters = adapters
@@ -51,6 +53,7 @@ class Deliverer:
         self._indexer = indexer
         self._told = told
         self._advisor = advisor
+        self._tests = tests
         self._active = active
         self.refused = 0
 
@@ -94,6 +97,8 @@ class Deliverer:
         return answer
 
     async def _one(self, host: OpenHost, delivery: Delivery, event: Event, key: str) -> Answer:
+        if is_test(event):
+            return await self._tested(event, delivery)
         receipt = None
         if event.kind is not EventKind.TOOL_STARTING:
             sent, event = event, self._late.fill(host, event, delivery)
@@ -104,6 +109,11 @@ class Deliverer:
         if delivery.spooled:  # nobody waits for this answer any more
             return Answer(kind=event.kind, host_event=event.host_event)
         return await self._answered(host, delivery, event, receipt)
+
+    async def _tested(self, event: Event, delivery: Delivery) -> Answer:
+        if not delivery.spooled:
+            await self._tests.take(event, delivery.env)
+        return Answer(kind=event.kind, host_event=event.host_event)
 
     async def _answered(
         self, host: OpenHost, delivery: Delivery, event: Event, receipt: journal.Receipt | None

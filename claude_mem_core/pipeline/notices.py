@@ -23,7 +23,7 @@ from claude_mem_core.plugins import news as plugin_news
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.settings import SettingsSource
-from claude_mem_core.store import Store, links, meta, offer, projects
+from claude_mem_core.store import Store, counters, links, meta, offer, projects
 
 AGAIN_MS = 20 * 3_600_000
 SAID = "notices_said"
@@ -90,7 +90,8 @@ class Notices:
             plugin_news.news(self._paths, "session")
         if said == self._lost():
             with suppress(StoreError, OSError):
-                edge.take_lost(self._paths)  # it is told; count anew
+                told = edge.take_lost(self._paths)  # count anew; the sum stays for the rate
+                await self._store.awrite(lambda conn: counters.add(conn, "lost", now_ms(), told))
         return said
 
     def standing(self) -> tuple[str, ...]:

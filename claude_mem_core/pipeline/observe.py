@@ -128,8 +128,8 @@ class ObserveLoop:
                 await self._asked_later().start(provider, self._tasks)
         return done
 
-    async def settle(self, seconds: float) -> None:
-        """Wait, for at most `seconds`, until what is ready now has been done.
+    async def settle(self, seconds: float) -> bool:
+        """Wait, for at most `seconds`, until what is ready now has been done; was it?
 
         The work itself is never cut off: a cancelled claim would wait for its lease.
         """
@@ -139,6 +139,7 @@ class ObserveLoop:
         with anyio.move_on_after(seconds):
             while self._served < mine or self.busy:
                 await self._rested.wait()
+        return self._served >= mine and not self.busy
 
     async def _resume(self) -> int:
         return await self._store.awrite(lambda conn: queue.resume(conn, now_ms()))

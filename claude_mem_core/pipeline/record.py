@@ -101,7 +101,7 @@ class Recorder:
         Raises:
             StoreError: it could not be written; the caller keeps the delivery.
         """
-        verdict = await self._judge(event, env or {}, place, dropped)
+        verdict = await self.judge(event, env or {}, place, dropped)
         if verdict.reason is None:
             await self.moves.settle(verdict.place)
         receipt = await self._store.awrite(
@@ -117,9 +117,10 @@ class Recorder:
         text = self._cleaners.current(self._settings.current()).text(answer, "answer")
         await self._store.awrite(lambda conn: journal.fill_answer(conn, event_id, text))
 
-    async def _judge(
-        self, event: Event, env: Mapping[str, str], given: Place | None, dropped: str
+    async def judge(
+        self, event: Event, env: Mapping[str, str], given: Place | None = None, dropped: str = ""
     ) -> Verdict:
+        """What the door and the cleaner make of an event; nothing is written."""
         settings = self._settings.current()
         place = given or self.place(event.cwd, settings)
         reason = dropped or self._refused(event, place, settings, env)

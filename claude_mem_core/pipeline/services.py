@@ -25,6 +25,7 @@ from claude_mem_core.pipeline.models import Models
 from claude_mem_core.pipeline.moves import Moves
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Cleaners, Recorder
+from claude_mem_core.pipeline.testevent import TestEvents
 from claude_mem_core.pipeline.told import Told, tell
 from claude_mem_core.plugins.calls import call_async, describe
 from claude_mem_core.plugins.registry import Registry
@@ -51,6 +52,7 @@ class Services:
     loop: ObserveLoop
     answers: Answers
     deliverer: Deliverer
+    tests: TestEvents
     tasks: TaskGroup
     models: Models
 
@@ -100,7 +102,7 @@ def _assemble(
     )
     recorder, loop = _recorder(parts), _loop(parts)
     answers = _answers(parts, recorder, loop)
-    adapters = Adapters(registry)
+    adapters, tests = Adapters(registry), TestEvents(store, recorder, loop)
     return Services(
         paths=paths,
         settings=settings,
@@ -114,7 +116,8 @@ def _assemble(
         indexer=parts.indexer,
         loop=loop,
         answers=answers,
-        deliverer=_deliverer(parts, adapters, recorder, answers, loop),
+        deliverer=_deliverer(parts, adapters, recorder, answers, loop, tests),
+        tests=tests,
         tasks=tasks,
         models=parts.models,
     )
@@ -175,7 +178,8 @@ def _answers(parts: _Parts, recorder: Recorder, loop: ObserveLoop) -> Answers:
 
 
 def _deliverer(
-    parts: _Parts, adapters: Adapters, recorder: Recorder, answers: Answers, loop: ObserveLoop
+    parts: _Parts, adapters: Adapters, recorder: Recorder, answers: Answers,
+    loop: ObserveLoop, tests: TestEvents,
 ) -> Deliverer:
     settings, store, start = parts.settings, parts.store, parts.start
     return Deliverer(
@@ -186,6 +190,7 @@ def _deliverer(
         late=LateAnswers(recorder.fill_answer, start, loop.wake),
         indexer=parts.indexer,
         told=Told(parts.registry, store, start, loop.settle),
+        tests=tests,
         advisor=Advisor(settings=settings, store=store, cleaners=parts.cleaners, start=start),
         active=parts.models.active,
     )

@@ -34,7 +34,7 @@ class Told:
         registry: Registry,
         store: Store,
         start: Callable[..., object],
-        settle: Callable[[float], Awaitable[None]],
+        settle: Callable[[float], Awaitable[object]],
     ) -> None:
         self._registry = registry
         self._store = store

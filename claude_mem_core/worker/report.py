@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ import apsw
 from claude_mem_core import edge
 from claude_mem_core.errors import StoreDamaged, StoreError, StoreForeign
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.store import counters, fetch, identity, links, migrations, queue
+from claude_mem_core.store import counters, fetch, identity, links, migrations, queue, text
 from claude_mem_core.worker import room
 from claude_mem_core.worker.health import health
 from claude_mem_core.worker.spec import Call
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from claude_mem_core.settings import Settings
 
 NEXT_HOST = "SELECT host FROM events WHERE host > ? ORDER BY host LIMIT 1"
+LOSS_MS = 7 * 86_400_000
 NEWEST = "SELECT max(received_ms) FROM events WHERE host = ?"
 
 
@@ -33,8 +34,8 @@ async def state_of(call: Call) -> dict[str, Any]:
         found = await services.store.aread(_from_store)
     except StoreError as error:  # that is what the status is asked for
         call.worker.note("store", str(error))
-        found = {"queue": None, "hosts": {}, "counters": {}, "clones": []}
-    settings = services.settings.current()
+        found = {"queue": None, "hosts": {}, "counters": {}, "clones": [], "counted": {}}
+    settings, counted = services.settings.current(), found.pop("counted")
     call.worker.note("disk", await anyio.to_thread.run_sync(room.fault, services.paths.data))
     return {
         **health(call.worker, services),
@@ -44,8 +45,10 @@ async def state_of(call: Call) -> dict[str, Any]:
         "settings": settings_state(settings),
         "spool": {**call.worker.spooled, **spool_counts(services.paths.spool)},
         "lost": edge.lost(services.paths),
+        "loss": loss(counted, edge.lost(services.paths)),
         "indexes": {"backends": list(services.indexer.backends), "faults": services.indexer.faults},
         "models": await services.models.state(),
+        "test_event": last.as_json() if (last := services.tests.last) else None,
         "tcp": {"port": call.worker.tcp.port, "note": call.worker.tcp.note},
     }
 
@@ -61,6 +64,7 @@ def _from_store(conn: apsw.Connection) -> dict[str, Any]:
         "queue": waiting,
         "hosts": dict(_hosts(conn)),
         "counters": counters.since(conn, ""),
+        "counted": counters.since(conn, text.day(now_ms() - LOSS_MS)),
         "clones": [clone.offer for clone in clones],
     }
 
@@ -74,6 +78,12 @@ def _hosts(conn: apsw.Connection) -> Iterator[tuple[str, int]]:
             return
         name = str(found)
         yield name, int(fetch.value(conn, NEWEST, name))
+
+
+def loss(counted: Mapping[str, int], now: int) -> dict[str, Any]:
+    """The share of events that hooks could not keep; `now` were not told of yet."""
+    accepted, lost = counted.get("accepted", 0), counted.get("lost", 0) + now
+    return {"accepted": accepted, "lost": lost, "rate": lost / max(1, accepted + lost)}
 
 
 def database(path: Path) -> dict[str, Any]:

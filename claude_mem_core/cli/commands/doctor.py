@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 import attrs
 
@@ -19,9 +20,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """1 when a check failed; warnings alone are no failure."""
-    from claude_mem_core.cli.checks import FAIL, rows
+    from claude_mem_core.cli.checks import rows
+    from claude_mem_core.cli.finding import FAIL, Look
 
-    found = list(rows(Paths(data_dir())))
+    found = list(rows(Look(Paths(data_dir()), os.getcwd())))
     failed = any(row.state == FAIL for row in found)
     if args.json:
         emit_json({"ok": not failed, "checks": [attrs.asdict(row) for row in found]})
