@@ -21,7 +21,7 @@ DAWN = 1_790_000_000_000
 SAID = [Message(role="user", text="hello " * 20)]
 PLUGIN = """
     from claude_mem_core import hookimpl
-    from claude_mem_core.types import Provider, Setting
+    from claude_mem_core.types import Provider, Room, Setting
 
     @hookimpl
     def mem_settings():
@@ -87,12 +87,12 @@ class Scene:
         return made
 
     def offer(
-        self, name: str, url: str = "", *, keys: tuple[str, ...] | None = None, more: str = ""
+        self, name: str, url: str | None = None, *, keys: tuple[str, ...] | None = None, more: str = ""
     ) -> None:
         """Install a provider; one key, unless said otherwise."""
         key = name.upper().replace("-", "_")
         named = (f"CLAUDE_MEM_{key}_API_KEY",) if keys is None else keys
-        where = url or f"https://{name}.example/v1"
+        where = f"https://{name}.example/v1" if url is None else url
         code = PLUGIN.format(KEY=key, name=name, url=where, keys=repr(named), more=more)
         self.site(f"provider.{name}", code)
 

@@ -112,7 +112,7 @@ def test_a_hanging_provider_is_ended(home: ModelHome) -> None:
     )  # fmt: skip
 
     async def ask() -> str:
-        processor = Processor(home.paths, hung_s=3.0, python=home.python)
+        processor = Processor(home.paths, hung_s=6.0, python=home.python)
         try:
             with pytest.raises(ProviderError) as caught:
                 await processor.ask(asked)

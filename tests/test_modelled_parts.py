@@ -19,8 +19,9 @@ from claude_mem_core.modelled.drafts import Source, drafts, edited_paths, type_o
 from claude_mem_core.modelled.fields import cut, flat, shown
 from claude_mem_core.modelled.instructions import briefing, system
 from claude_mem_core.modelled.known import Known
-from claude_mem_core.modelled.observer import Limits, ModelObserver
-from claude_mem_core.modelled.parts import parts
+from claude_mem_core.modelled.limits import Limits
+from claude_mem_core.modelled.observer import ModelObserver
+from claude_mem_core.modelled.parts import Part, Size, parts
 from claude_mem_core.modelled.reply import read
 from claude_mem_core.modelled.telling import told
 from claude_mem_core.modes import Modes
@@ -32,6 +33,7 @@ from claude_mem_core.types import (
     Observation,
     Observed,
     Reply,
+    Room,
     StoredEvent,
     ToolUse,
     Trust,
@@ -116,7 +118,7 @@ def test_a_turn_is_one_part_and_a_long_one_several() -> None:
     (only,) = parts(turn(tool(2), tool(3)))
     assert only.ids == (2, 3, 99)
     assert only.last
-    many = parts(turn(*(tool(n, "word " * 1000) for n in range(2, 12))), part_chars=12_000)
+    many = parts(turn(*(tool(n, "word " * 1000) for n in range(2, 12))), size=Size(part=12_000))
     assert len(many) > 3
     assert [part.last for part in many] == [False] * (len(many) - 1) + [True]
     assert [i for part in many for i in part.ids] == [*range(2, 12), 99]
@@ -132,6 +134,47 @@ def test_agents_and_foreign_text_go_apart() -> None:
         (None, False, (2, 99)),
     ]
     assert [part.last for part in made] == [False, False, True]
+
+
+def test_the_events_of_one_directory_go_together() -> None:
+    there = tool(3)
+    there = attrs.evolve(there, event=attrs.evolve(there.event, cwd=f"{ROOT}/web"))
+    made = parts(turn(tool(2), there, tool(4)))
+    assert [part.ids for part in made] == [(3,), (2, 4, 99)]
+    assert [part.last for part in made] == [False, True]
+    (before, after) = parts(turn(tool(2), there))
+    assert (before.ids, after.ids) == ((2,), (3, 99)), "the answer is about the last work"
+    assert 'in="/home/dev/shop/web"' in after.texts[0]
+
+
+def test_no_more_tool_uses_than_a_provider_takes() -> None:
+    made = parts(turn(*(tool(n) for n in range(2, 9))), size=Size(uses=3))
+    assert [part.ids for part in made] == [(2, 3, 4), (5, 6, 7), (8, 99)]
+
+
+def looked(number: int, name: str = "Read") -> StoredEvent:
+    used = ToolUse(name=name, id=str(number), input={"file_path": "a.py"}, output="x")
+    return event(number, EventKind.TOOL_USED, tool=used)
+
+
+def test_looking_around_is_simple_and_the_end_of_a_turn_is_its_summary() -> None:
+    many = parts(turn(looked(2), looked(3, "Grep"), tool(4), looked(5)), size=Size(uses=2))
+    assert [part.tier for part in many] == ["simple", "summary"]
+    (one,) = parts(turn(looked(2), tool(3), finished=False))
+    assert one.tier == "", "the agent spoke and did something"
+    assert Part(events=(looked(2), tool(3)), texts=("", "")).tier == ""
+
+
+def test_a_prompt_alone_goes_out_only_if_that_is_wanted() -> None:
+    prompt = turn().events[0]
+    alone = attrs.evolve(turn(), events=(prompt,), finished=False)
+    assert parts(alone) == []
+    asked = Asked(GOOD)
+    assert observed(ModelObserver(), alone, asked) == Observed()
+    assert asked.said == []
+    (made,) = observed(ModelObserver(), alone, asked, size=Size(bare=True)).observations
+    assert len(asked.said) == 1
+    assert made.events == (1,)
 
 
 def test_halves_cover_the_part() -> None:
@@ -316,9 +359,13 @@ class Asked:
     def __init__(self, *answers: str | ProviderError) -> None:
         self.answers = list(answers)
         self.said: list[list[Message]] = []
+        self.tiers: list[str] = []
 
-    async def __call__(self, system: str, messages: Sequence[Message]) -> Reply:
+    async def __call__(
+        self, system: str, messages: Sequence[Message], tier: str = "", /
+    ) -> Reply:
         self.said.append(list(messages))
+        self.tiers.append(tier)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, ProviderError):
             raise answer
@@ -329,7 +376,7 @@ async def rules(batch: Batch) -> Observed:
     return Observed()
 
 
-def observed(observer: ModelObserver, batch: Batch, asked: Asked, **limits: int) -> Observed:
+def observed(observer: ModelObserver, batch: Batch, asked: Asked, **limits: Any) -> Observed:
     async def run() -> Observed:
         return await observer.observe(
             batch, ask=asked, rules=rules, mode=CODE, limits=Limits(**limits)
@@ -344,9 +391,9 @@ def test_an_answer_before_a_failure_is_not_paid_for_twice() -> None:
     down = ProviderError(Failure.OUTAGE, "down")
     first = Asked(GOOD, down)
     with pytest.raises(ProviderError):
-        observed(observer, batch, first, part=6_000)
+        observed(observer, batch, first, size=Size(part=6_000))
     second = Asked(GOOD)
-    found = observed(observer, batch, second, part=6_000)
+    found = observed(observer, batch, second, size=Size(part=6_000))
     assert len(first.said) == 2
     assert len(second.said) == len(found.observations) - 1
     assert len({o.events for o in found.observations}) == len(found.observations)
@@ -368,6 +415,75 @@ def test_the_second_question_says_what_was_wrong() -> None:
     assert "it is no XML" in asked.said[1][-1].text
 
 
+def test_a_reply_outside_the_form_ends_the_conversation() -> None:
+    observer, asked = ModelObserver(), Asked(GOOD, "Sure!", GOOD)
+    observed(observer, turn(tool(2)), asked)
+    observed(observer, turn(tool(3)), asked)
+    observed(observer, turn(tool(4)), asked)
+    assert [len(said) for said in asked.said] == [1, 3, 5, 1]
+
+
+def test_another_provider_in_the_middle_hears_the_whole_conversation() -> None:
+    observer, one, two = ModelObserver(), Asked(GOOD), Asked(GOOD)
+    observed(observer, turn(tool(2)), one)
+    observed(observer, turn(tool(3)), two)
+    assert [m.role for m in two.said[0]] == ["user", "assistant", "user"]
+    assert two.said[0][0] == one.said[0][0]
+
+
+def test_each_part_says_what_it_is_worth() -> None:
+    asked = Asked(GOOD)
+    observed(ModelObserver(), turn(looked(2), tool(3)), asked, size=Size(uses=1))
+    assert asked.tiers == ["simple", "summary"]
+
+
+LONG = "HEAD-MARK " + "the same line again\n" * 2_000 + " TAIL-MARK"
+
+
+def test_a_long_field_is_shortened_by_a_model_if_that_is_wanted() -> None:
+    batch = turn(tool(2, {"stdout": LONG, "stderr": ""}))
+    asked = Asked("HEAD-MARK, the same line 2,000 times, TAIL-MARK", GOOD)
+    observed(ModelObserver(), batch, asked, condense_s=5.0)
+    first, second = (said[-1].text for said in asked.said)
+    assert asked.tiers == ["simple", "summary"]
+    assert first.startswith("HEAD-MARK")
+    assert len(first) > 30_000
+    assert "the same line 2,000 times" in second
+    assert f"shortened by a model from {len(LONG)} characters" in second
+    assert "<elided" not in second
+
+
+@pytest.mark.parametrize(
+    "answer", ["", "x" * 9_000, ProviderError(Failure.TIMEOUT, "late")], ids=str
+)
+def test_what_can_not_be_shortened_is_cut(answer: str | ProviderError) -> None:
+    asked = Asked(answer, GOOD)
+    (made,) = observed(ModelObserver(), turn(tool(2, LONG)), asked, condense_s=5.0).observations
+    assert made.title == "Factor mended"
+    assert "<elided chars=" in asked.said[-1][-1].text
+
+
+def test_shortening_has_a_deadline_and_is_not_paid_twice() -> None:
+    async def slow(system: str, messages: Sequence[Message], tier: str = "", /) -> Reply:
+        if tier == "simple":
+            await anyio.sleep_forever()
+        return Reply(text=GOOD, model="m")
+
+    async def run() -> Observed:
+        return await ModelObserver().observe(
+            turn(tool(2, LONG)), ask=slow, rules=rules, mode=CODE,
+            limits=Limits(condense_s=0.05),
+        )  # fmt: skip
+
+    assert anyio.run(run).observations
+    observer, down = ModelObserver(), ProviderError(Failure.OUTAGE, "down")
+    first, second = Asked("short", down), Asked(GOOD)
+    with pytest.raises(ProviderError):
+        observed(observer, turn(tool(2, LONG)), first, condense_s=5.0)
+    observed(observer, turn(tool(2, LONG)), second, condense_s=5.0)
+    assert second.tiers == ["summary"]
+
+
 def test_a_foreign_memory_does_not_brief_the_work() -> None:
     known = [earlier(1, trust=Trust.FOREIGN, title="The page says pipe it to sh"), earlier(2)]
     asked = Asked(GOOD)
@@ -377,7 +493,14 @@ def test_a_foreign_memory_does_not_brief_the_work() -> None:
 
 
 def test_a_small_window_gets_small_requests() -> None:
-    limits = Limits.of(8_192, 400_000)
+    limits = Limits.of(Room(window=8_192), 400_000)
     assert limits.generation <= 16_384
-    assert limits.part <= 8_192
-    assert limits.field <= limits.part // 3
+    assert limits.size.part <= 8_192
+    assert limits.size.field <= limits.size.part // 3
+
+
+def test_a_large_window_allows_what_the_user_sets() -> None:
+    assert Limits.of(Room(window=1_000_000), 400_000).generation == 400_000
+    assert Limits.of(Room(window=131_072), 400_000).generation == 262_144
+    few = Limits.of(Room(window=200_000, uses=3, chars=6_000), 48_000).size
+    assert (few.uses, few.part) == (3, 6_000)

@@ -15,11 +15,12 @@ import anyio.to_thread
 import attrs
 
 from claude_mem_core.errors import Failure, ProviderError
-from claude_mem_core.modelled import instructions
-from claude_mem_core.modelled.conversation import GENERATION_CHARS, Conversation, Conversations
+from claude_mem_core.modelled import condensing, instructions
+from claude_mem_core.modelled.conversation import Conversation, Conversations
 from claude_mem_core.modelled.drafts import Source, drafts, edited_paths, summary
 from claude_mem_core.modelled.known import Known
-from claude_mem_core.modelled.parts import FIELD_CHARS, PART_CHARS, Part, parts
+from claude_mem_core.modelled.limits import Ask, Limits
+from claude_mem_core.modelled.parts import Part, parts
 from claude_mem_core.modelled.reply import Answer, read
 from claude_mem_core.modelled.telling import everything
 from claude_mem_core.modes import Mode
@@ -42,24 +43,7 @@ ABOUT_TALK = {Failure.TOO_LONG, Failure.BAD_REQUEST, Failure.UNUSABLE}
 ANSWERS = 200  # kept for turns that are asked again after a failure half-way
 LEAST_CHARS = 600  # an exchange without a tool and shorter than this costs no request
 
-Ask = Callable[[str, Sequence[Message]], Awaitable[Reply]]
 Rules = Callable[[Batch], Awaitable[Observed]]
-
-
-@attrs.frozen(kw_only=True)
-class Limits:
-    """How much goes out at once, in characters."""
-
-    generation: int = GENERATION_CHARS
-    part: int = PART_CHARS
-    field: int = FIELD_CHARS
-
-    @classmethod
-    def of(cls, window_tokens: int, most_chars: int) -> Limits:
-        """What fits a model: half its window, at four characters a token, in all."""
-        room = max(4_000, min(GENERATION_CHARS, most_chars, window_tokens * 2))
-        part = min(PART_CHARS, room // 2)
-        return cls(generation=room, part=part, field=min(FIELD_CHARS, part // 3))
 
 
 @attrs.frozen
@@ -107,10 +91,11 @@ class ModelObserver:
         Raises:
             ProviderError: the provider can't be asked now; nothing was kept.
         """
-        if is_small_talk(batch):
+        if is_small_talk(batch, bare=limits.size.bare):
             return await rules(batch)
-        made = await anyio.to_thread.run_sync(_prepared, batch, limits)
         turn = Turn(batch, await anyio.to_thread.run_sync(_known, batch), other=other)
+        shown = await self._condensed(turn, ask, limits)
+        made = await anyio.to_thread.run_sync(parts, shown, limits.size)
         before = self._conversations.copy(batch.session_db_id)
         try:
             for part in made:
@@ -121,6 +106,18 @@ class ModelObserver:
         for key in turn.answers:  # only a turn that breaks off needs them again
             self._answers.pop(key, None)
         return await _with_rules(turn, rules)
+
+    async def _condensed(self, turn: Turn, ask: Ask, limits: Limits) -> Batch:
+        """The turn as it is told: with what a model made of very long fields, if wanted."""
+        if not limits.condense_s:
+            return turn.batch
+
+        async def short(system: str, said: Sequence[Message]) -> Reply:
+            return await self._asked(turn, system, said, ask, "simple")
+
+        return await condensing.condensed(
+            turn.batch, short, limits.size.field, limits.condense_s
+        )
 
     async def _part(
         self, turn: Turn, part: Part, ask: Ask, mode: Mode, limits: Limits, depth: int = 0
@@ -158,7 +155,7 @@ class ModelObserver:
         made = [] if talk.messages or apart else made
         text = instructions.request(part, earlier, made)
         said = [*talk.messages, Message(role="user", text=text)]
-        reply = await self._asked(turn, instructions.system(mode), said, ask)
+        reply = await self._asked(turn, instructions.system(mode), said, ask, part.tier)
         answer = read(reply.text, summary_due=part.last)
         if answer.fault:
             found = await self._again(turn, said, reply, answer, part, ask, mode)
@@ -172,6 +169,8 @@ class ModelObserver:
         ask: Ask, mode: Mode,
     ) -> Answered | None:  # fmt: skip
         """Ask once more, with what was wrong; the next request begins afresh."""
+        if not (part.agent_id or part.foreign):
+            self._conversations.end(turn.batch.session_db_id)
         log.info("a reply of %s can't be used: %s", reply.model or "the model", answer.fault)
         why = instructions.again(answer.fault)
         if reply.text.strip():
@@ -179,7 +178,7 @@ class ModelObserver:
             said = [*said, *more, Message(role="user", text=why)]
         else:
             said = [*said[:-1], Message(role="user", text=f"{said[-1].text}\n{why}")]
-        second = await self._asked(turn, instructions.system(mode), said, ask)
+        second = await self._asked(turn, instructions.system(mode), said, ask)  # its best model
         better = read(second.text, summary_due=part.last)
         torn = better.torn or answer.torn
         if better.fault and torn:
@@ -203,32 +202,35 @@ class ModelObserver:
         answer = read(reply.text, summary_due=part.last)
         return None if answer.fault else Answered(answer, reply)
 
-    async def _asked(self, turn: Turn, system: str, said: Sequence[Message], ask: Ask) -> Reply:
+    async def _asked(
+        self, turn: Turn, system: str, said: Sequence[Message], ask: Ask, tier: str = ""
+    ) -> Reply:
         """Ask, but for what was answered already before a failure further on."""
         texts = [system, *(f"{message.role}:{message.text}" for message in said)]
         key = hashlib.sha256("\0".join(texts).encode("utf-8", "replace")).hexdigest()
         turn.answers.append(key)
         if key in self._answers:
             return self._answers[key]
-        reply = await ask(system, said)
+        reply = await ask(system, said, tier)
         self._answers[key] = reply
         while len(self._answers) > ANSWERS:
             self._answers.popitem(last=False)
         return reply
 
 
-def is_small_talk(batch: Batch) -> bool:
-    """A prompt alone, or a few words back and forth: no request is worth it."""
+def is_small_talk(batch: Batch, *, bare: bool = False) -> bool:
+    """A prompt alone, or a few words back and forth: no request is worth it.
+
+    `bare`: the user wants one for each prompt all the same.
+    """
+    if bare and any(e.event.kind is EventKind.PROMPT_SENT for e in batch.events):
+        return False
     frame = {EventKind.PROMPT_SENT, EventKind.TURN_ENDED}
     events = [stored.event for stored in batch.events]
     said = sum(len(event.prompt or "") + len(event.answer or "") for event in events)
     return all(event.kind in frame for event in events) and (
         said < LEAST_CHARS or not any(event.answer for event in events)
     )
-
-
-def _prepared(batch: Batch, limits: Limits) -> list[Part]:
-    return parts(batch, part_chars=limits.part, field_chars=limits.field)
 
 
 def _known(batch: Batch) -> Known:

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import attrs
+
 from claude_mem_core.errors import ProviderError
-from claude_mem_core.modelled.observer import Ask, Limits, ModelObserver, Rules
+from claude_mem_core.modelled.limits import Ask, Limits
+from claude_mem_core.modelled.observer import ModelObserver, Rules
 from claude_mem_core.modes import Mode, Modes
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.models import Models
 from claude_mem_core.settings import Settings, SettingsSource
-from claude_mem_core.types import Batch, Message, Observed, Reply
+from claude_mem_core.types import Batch, Message, Observed, Reply, Room
 
-WINDOW = 131_072
+WINDOW = 131_072  # tokens, of a model of which nothing is known
 LEAST_WINDOW = 8_192
 
 
@@ -48,7 +51,7 @@ class Asking:
             ask=ask,
             rules=rules,
             mode=self._mode(settings),
-            limits=_limits(settings),
+            limits=await self._limits(settings),
             other=self._other(batch, settings),
         )
 
@@ -58,7 +61,7 @@ class Asking:
         return self._ask(batch, settings, avoid=(first,)) if rest else None
 
     def _ask(self, batch: Batch, settings: Settings, avoid: Sequence[str] = ()) -> Ask:
-        async def ask(system: str, messages: Sequence[Message]) -> Reply:
+        async def ask(system: str, messages: Sequence[Message], tier: str = "", /) -> Reply:
             return await self._models.dispatcher.reply(
                 system,
                 messages,
@@ -66,6 +69,7 @@ class Asking:
                 session=batch.session_db_id,
                 project=batch.project_id,
                 avoid=avoid,
+                tier=tier,
             )
 
         return ask
@@ -75,8 +79,21 @@ class Asking:
         modes = self._modes(Path(str(override)) if override else None)
         return modes.in_force(str(settings["CLAUDE_MEM_MODE"]))
 
+    async def _limits(self, settings: Settings) -> Limits:
+        """What the first provider takes at once, as far as it says so."""
+        condense = settings["CLAUDE_MEM_FIELD_OPTIMIZE_ENABLED"]
+        return Limits.of(
+            await self._room(settings),
+            int(settings["CLAUDE_MEM_OBSERVER_MAX_CONVERSATION_CHARS"]),
+            bare=bool(settings["CLAUDE_MEM_OBSERVE_BARE_PROMPTS"]),
+            condense_s=settings["CLAUDE_MEM_FIELD_OPTIMIZE_TIMEOUT_MS"] / 1000 if condense else 0,
+        )
 
-def _limits(settings: Settings) -> Limits:
-    given = settings["CLAUDE_MEM_OBSERVER_CONTEXT_WINDOW"]
-    window = max(LEAST_WINDOW, int(given)) if given else WINDOW
-    return Limits.of(window, int(settings["CLAUDE_MEM_OBSERVER_MAX_CONVERSATION_CHARS"]))
+    async def _room(self, settings: Settings) -> Room:
+        given = int(settings["CLAUDE_MEM_OBSERVER_CONTEXT_WINDOW"])
+        names = self._models.dispatcher.order()
+        try:
+            room = (await self._models.dispatcher.candidate(names[0])).room if names else Room()
+        except ProviderError:
+            room = Room()
+        return attrs.evolve(room, window=max(LEAST_WINDOW, given or room.window or WINDOW))

@@ -237,7 +237,7 @@ class ObserveLoop:
         outcome = await call_async(name, observer.observe, turn.batch)
         if outcome.error is not None:
             await self._failed(work, outcome)
-        elif provider and _worth_asking(turn.batch):
+        elif provider and self._worth_asking(turn.batch):
             await self._keeper.keep_meanwhile(turn, outcome.value, await self.held())
         else:
             await self._keeper.keep(turn, outcome.value)
@@ -252,8 +252,8 @@ class ObserveLoop:
         log.error("observer %s failed: %s", outcome.plugin, text)
         await self._store.awrite(lambda conn: queue.fail(conn, work, text, now_ms()))
 
+    def _worth_asking(self, batch: Batch) -> bool:
+        from claude_mem_core.modelled.observer import is_small_talk
 
-def _worth_asking(batch: Batch) -> bool:
-    from claude_mem_core.modelled.observer import is_small_talk
-
-    return not is_small_talk(batch)
+        bare = bool(self._settings.current()["CLAUDE_MEM_OBSERVE_BARE_PROMPTS"])
+        return not is_small_talk(batch, bare=bare)

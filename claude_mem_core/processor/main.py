@@ -56,6 +56,8 @@ async def serve(paths: Paths, link: socket.socket) -> None:
         loop.call_soon_threadsafe(waiting.put_nowait, said)
 
     threading.Thread(target=listen, args=(link, came), daemon=True).start()
+    # Heard from: what hangs from here on is a provider, not a slow start.
+    await asyncio.to_thread(_send, link, wire.framed({"id": wire.PING}))
     tasks: set[asyncio.Task[None]] = set()
     while True:
         task = asyncio.create_task(_answer(models, link, await waiting.get()))

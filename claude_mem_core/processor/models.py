@@ -35,11 +35,11 @@ class Models:
         return _checked(await _answered(asked, work), asked)
 
     async def _model(self, asked: Asked) -> Model:
-        """The opened provider, one for each key: several may be in use at once."""
+        """The opened provider, one for each key and model: several may be in use at once."""
         async with self._opening:
             record = self._record(asked.provider)
             values = self._values(record, asked.values)
-            name = (record.name, str([values[key] for key in record.keys]))
+            name = (record.name, str([values.get(key) for key in _telling(record)]))
             known = self._opened.get(name)
             if known is None or known[0] != values:
                 await self._open(name, record, values)
@@ -56,7 +56,7 @@ class Models:
         hidden = {s.key for s in declared(self._registry) if s.type == "secret"}
         values = dict(self._settings.current())
         values = {key: value for key, value in values.items() if key not in hidden}
-        allowed = {*record.keys, record.model_key} - {""}
+        allowed = {*record.keys, record.model_key, *record.in_file.values()} - {""}
         chosen = {key: given[key] for key in allowed if key in given}
         # Programs that a provider runs get a folder of their own in it.
         values["CLAUDE_MEM_DATA_DIR"] = str(self._paths.data)
@@ -81,6 +81,11 @@ class Models:
         """Close what was opened."""
         for (name, _), (_, model) in self._opened.items():
             await call_async(name, model.aclose)
+
+
+def _telling(record: Provider) -> tuple[str, ...]:
+    """What may differ from request to request."""
+    return (*record.keys, record.model_key)
 
 
 def _lacks(record: Provider, values: Values) -> str:

@@ -10,6 +10,7 @@ import anyio
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.providing import policy
 from claude_mem_core.providing.candidates import Candidate
+from claude_mem_core.providing.fields import told
 from claude_mem_core.providing.keybook import KeyBook
 from claude_mem_core.providing.keys import Credential
 from claude_mem_core.providing.origins import checked_key, host_of, is_loopback, origin_of
@@ -115,3 +116,15 @@ class Attempts:
 
     def _mark(self, credential: Credential) -> str:
         return self._book.fingerprint(credential.key)
+
+
+def scrubbed(error: ProviderError, credential: Credential, name: str) -> ProviderError:
+    """The same failure with no key in any of its words."""
+    texts = {"text": str(error), "action": error.action, "url": error.url}
+    for value in filter(None, credential.values.values()):
+        texts = {part: text.replace(value, "***") for part, text in texts.items()}
+    return ProviderError(
+        error.failure, told(texts["text"]) or error.failure.value,
+        retry_after_s=error.retry_after_s, provider=error.provider or name,
+        action=told(texts["action"]), url=texts["url"][:300],
+    )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -17,10 +18,12 @@ from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.providing.keys import Credential, credentials
 from claude_mem_core.settings import CORE, SettingsSource
 from claude_mem_core.settings.model import Settings
-from claude_mem_core.types import Provider
+from claude_mem_core.types import Provider, Room
 
 OURS = frozenset(setting.key for setting in CORE)
 ROUTES = ("CLAUDE_MEM_HTTP_PROXY", "CLAUDE_MEM_CA_FILE")
+# What we write ourselves about a refusal; it mends none.
+NOTED = "CLAUDE_MEM_PRO_FALLBACK_"
 
 
 class Incomplete(ProviderError):
@@ -36,6 +39,9 @@ class Candidate:
         lacks: what is missing, with the command to run; empty when it is complete.
         model: the model that its settings name.
         digest: another text when its settings or keys are changed.
+        room: how much its model takes at once.
+        small: the model that simple work may go to; empty: none.
+        filed: settings that `.env` holds, since they are set nowhere else.
     """
 
     record: Provider
@@ -44,6 +50,9 @@ class Candidate:
     lacks: str = ""
     model: str = ""
     digest: str = ""
+    room: Room = attrs.field(factory=Room)
+    small: str = ""
+    filed: Mapping[str, str] = attrs.field(factory=dict)
 
     @property
     def name(self) -> str:
@@ -108,6 +117,8 @@ class Candidates:
     def _look(self, name: str, settings: Settings) -> Candidate:
         record = self._record(name)
         plain = self._plain(settings)
+        filed = self._filed(record, plain)
+        plain.update(filed)
         address = str(_asked(record, record.address, plain) or record.origin)
         found = credentials(self._paths, settings, record, address)
         values = {**plain, **dict.fromkeys(record.keys, ""), **found[0].values}
@@ -118,7 +129,19 @@ class Candidates:
             lacks=_lacks(record, values),
             model=_shown(values.get(record.model_key)),
             digest=_digest(record, values, found, address),
+            room=_asked(record, record.room, values) or Room(),
+            small=str(_asked(record, record.small, values) or ""),
+            filed=filed,
         )
+
+    def _filed(self, record: Provider, values: Mapping[str, Any]) -> dict[str, str]:
+        """What `.env` says of settings that are left empty, by the names it may stand in."""
+        there = secrets.from_file(self._paths) if record.in_file else {}
+        return {
+            key: there[name]
+            for name, key in record.in_file.items()
+            if there.get(name) and not values.get(key)
+        }
 
     def _plain(self, settings: Settings) -> dict[str, Any]:
         hidden = {each.key for each in self._settings.declared if each.type == "secret"}
@@ -154,7 +177,12 @@ def _digest(
     record: Provider, values: dict[str, Any], found: tuple[Credential, ...], address: str
 ) -> str:
     """Of what could mend a refusal: settings of providers, keys, the way out."""
-    own = {k: v for k, v in values.items() if k not in OURS or k in (*ROUTES, record.model_key)}
+    telling = (*ROUTES, record.model_key)
+    own = {
+        k: v
+        for k, v in values.items()
+        if k in telling or not (k in OURS or k.startswith(NOTED))
+    }
     parts = [own, address, [each.key for each in found]]
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

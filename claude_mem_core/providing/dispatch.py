@@ -21,23 +21,23 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.providing import budget, classify, guard, policy
 from claude_mem_core.providing.accounting import Accounting
-from claude_mem_core.providing.attempts import Attempts
+from claude_mem_core.providing.attempts import Attempts, scrubbed
 from claude_mem_core.providing.budget import OverBudget
 from claude_mem_core.providing.candidates import Candidate, Candidates, Incomplete
 from claude_mem_core.providing.choice import BUILTIN, CHOICE, FALLBACK, OFF, chosen
-from claude_mem_core.providing.fields import told
+from claude_mem_core.providing.gateway_notes import GatewayNotes
 from claude_mem_core.providing.keybook import KeyBook
 from claude_mem_core.providing.keys import Credential
 from claude_mem_core.providing.ledger import Ledger
 from claude_mem_core.providing.origins import is_gateway
 from claude_mem_core.providing.patience import Patience
+from claude_mem_core.providing.tiers import Tiers
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.types import Message, Reply
 
 log = logging.getLogger(__name__)
 
 SECONDS = 300.0  # of one request, whatever else is set
-FALLBACK_MODEL = "CLAUDE_MEM_QUOTA_FALLBACK_MODEL"
 
 
 class Send(Protocol):
@@ -59,6 +59,7 @@ class Asked:
     session: int = 0
     project: int = 0
     model: str = ""
+    tier: str = ""
     probe: bool = False
 
 
@@ -83,13 +84,15 @@ class Dispatcher:
         self.ledger = Ledger(paths.data / "usage.db")
         self.patience = Patience(paths.data / "provider-holds.json", clock, active_ms)
         self.accounting = Accounting(self.ledger)
+        self.tiers = Tiers(settings)
+        self._notes = GatewayNotes(settings, clock)
         self._attempts = Attempts(self.book, clock)
 
     # Asking -----------------------------------------------------------------------------
 
     async def reply(
         self, system: str, messages: Sequence[Message], *, max_tokens: int, session: int = 0,
-        project: int = 0, avoid: Collection[str] = (),
+        project: int = 0, avoid: Collection[str] = (), tier: str = "",
     ) -> Reply:  # fmt: skip
         """The reply of the chosen provider, or of the fallback while that one can't.
 
@@ -97,6 +100,7 @@ class Dispatcher:
             session: row of the session, for its budget; 0 for none.
             project: row of the project, for the account.
             avoid: providers that are not to be asked, whose replies could not be used.
+            tier: what the work is worth: `simple`, `summary` or as usual.
 
         Raises:
             ProviderError: nobody can answer now. `too-long`, `bad-request` and `unusable`
@@ -105,13 +109,13 @@ class Dispatcher:
         """
         asked = Asked(
             system=system, messages=messages, max_tokens=max_tokens, session=session,
-            project=project,
+            project=project, tier=tier,
         )  # fmt: skip
         failed: ProviderError | None = None
         names = [name for name in self.order() if name not in avoid]
         for name in names:
             try:
-                return await self._through(name, self._for(name, asked))
+                return await self._through(name, asked)
             except ProviderError as error:
                 if error.failure in policy.OWN and not _another_may(error, name, names):
                     raise
@@ -141,11 +145,6 @@ class Dispatcher:
             gateway = False
         return policy.falls_back(error.failure, gateway=gateway)
 
-    def _for(self, name: str, asked: Asked) -> Asked:
-        model = str(self._settings.current()[FALLBACK_MODEL])
-        is_fallback = name != self.order()[0]
-        return attrs.evolve(asked, model=model) if model and is_fallback else asked
-
     async def _through(self, name: str, asked: Asked) -> Reply:
         """One provider's reply; a failure of it becomes a hold."""
         candidate = await self.candidate(name)
@@ -156,17 +155,28 @@ class Dispatcher:
         begun = self.patience.count
         with self.patience.entered(name, candidate.digest) as is_probe:
             try:
-                reply = await self._counted(candidate, asked, once=is_probe)
+                return await self._tiered(candidate, asked, once=is_probe)
             except ProviderError as error:
                 self._failed(candidate, error, begun)
+                await self._notes.failed(candidate, error)
                 raise
-        return reply
+
+    async def _tiered(self, candidate: Candidate, asked: Asked, *, once: bool) -> Reply:
+        """By the model that suits the work; by the usual one where that is not to be had."""
+        model = self.tiers.model(candidate, asked.tier, first=candidate.name == self.order()[0])
+        try:
+            return await self._counted(candidate, attrs.evolve(asked, model=model), once=once)
+        except ProviderError as error:
+            if error.failure is not Failure.MODEL or not self.tiers.give_up(candidate, model):
+                raise
+        return await self._counted(candidate, attrs.evolve(asked, tier=""), once=once)
 
     async def _counted(self, candidate: Candidate, asked: Asked, *, once: bool) -> Reply:
         reply = await self._attempts.reply(
             candidate, lambda credential: self._call(candidate, credential, asked), once=once
         )
         self.patience.worked(candidate.name)
+        await self._notes.worked(candidate)
         stopped = guard.stops(reply.windows, self._settings.current(), self._clock())
         if stopped is not None:
             self._failed(candidate, stopped, self.patience.count)
@@ -175,7 +185,7 @@ class Dispatcher:
     async def _call(self, candidate: Candidate, credential: Credential, asked: Asked) -> Reply:
         """Send it once, enter what it cost, and read refusals that come as prose."""
         name, model = candidate.name, asked.model or candidate.model
-        values = dict(credential.values)
+        values = {**candidate.filed, **credential.values}
         if asked.model and candidate.record.model_key:
             values[candidate.record.model_key] = asked.model
         entry = await self.accounting.enter(
@@ -188,7 +198,7 @@ class Dispatcher:
                 seconds=SECONDS, session=asked.session, values=values,
             )  # fmt: skip
         except ProviderError as error:
-            failure = _scrubbed(error, credential, name)
+            failure = scrubbed(error, credential, name)
             await self.accounting.failed(entry, failure.failure)
             log.warning("provider %s: %s: %s", name, failure.failure.value, failure)
             raise failure from None
@@ -198,9 +208,9 @@ class Dispatcher:
             log.warning("provider %s: %s: %s", name, prose.failure.value, prose)
             raise prose
         log.info(
-            "provider %s: model %s, %d tokens in (%d cached), %d out, %d messages",
+            "provider %s: model %s, %d tokens in (%d cached), %d out, %.4f USD, %d messages",
             name, reply.model or model, reply.usage.input_tokens, reply.usage.cached_tokens,
-            reply.usage.output_tokens, len(asked.messages),
+            reply.usage.output_tokens, reply.usage.cost_usd, len(asked.messages),
         )  # fmt: skip
         return reply
 
@@ -279,15 +289,3 @@ class Dispatcher:
 def _another_may(error: ProviderError, name: str, names: list[str]) -> bool:
     """Whether the next provider may do better with the same conversation."""
     return error.failure is Failure.UNUSABLE and name != names[-1]
-
-
-def _scrubbed(error: ProviderError, credential: Credential, name: str) -> ProviderError:
-    """The same failure with no key in any of its words."""
-    texts = {"text": str(error), "action": error.action, "url": error.url}
-    for value in filter(None, credential.values.values()):
-        texts = {part: text.replace(value, "***") for part, text in texts.items()}
-    return ProviderError(
-        error.failure, told(texts["text"]) or error.failure.value,
-        retry_after_s=error.retry_after_s, provider=error.provider or name,
-        action=told(texts["action"]), url=texts["url"][:300],
-    )  # fmt: skip

@@ -17,6 +17,8 @@ SUPERSEDED: Mapping[str, Callable[[str], bool]] = {
     "CLAUDE_MEM_LLM_TIMEOUT_MS": MINUTES.__contains__,
     "CLAUDE_MEM_FIELD_OPTIMIZE_TIMEOUT_MS": MINUTES.__contains__,
     "CLAUDE_MEM_OPENROUTER_MODEL": "xiaomi/mimo-v2-flash:free".__eq__,
+    "CLAUDE_MEM_CLAUDE_OBSERVATION_BATCH_SIZE": "1".__eq__,
+    "CLAUDE_MEM_TIER_SIMPLE_MODEL": "haiku".__eq__,
     "CLAUDE_MEM_TELEGRAM_TRIGGER_TYPES": "security_alert".__eq__,
 }
 HUB_KEY = "CLAUDE_MEM_CLOUD_SYNC_HUB_URL"

@@ -81,6 +81,21 @@ class ObserverRecord(Record):
 
 
 @attrs.frozen(kw_only=True)
+class Room:
+    """How much a model takes at once; 0: as the core thinks right.
+
+    Attributes:
+        window: tokens of its context window.
+        uses: tool uses in one request.
+        chars: characters of them.
+    """
+
+    window: int = 0
+    uses: int = 0
+    chars: int = 0
+
+
+@attrs.frozen(kw_only=True)
 class Provider(Record):
     """A model service.
 
@@ -97,6 +112,9 @@ class Provider(Record):
         pool: whether several keys may be used in turn.
         model_key: the setting that names its model, for advice and for other models.
         login: the command that logs in, for a provider that works without a key of ours.
+        room: how much the model that these settings mean takes at once.
+        small: the cheaper model that simple work goes to with these settings; empty: none.
+        in_file: names that may stand in `.env` for a setting that was left empty.
     """
 
     open: Callable[[Values], Model]
@@ -107,6 +125,9 @@ class Provider(Record):
     pool: bool = True
     model_key: str = ""
     login: str = ""
+    room: Callable[[Values], Room] | None = None
+    small: Callable[[Values], str] | None = None
+    in_file: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen(kw_only=True)

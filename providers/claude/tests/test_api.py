@@ -6,7 +6,7 @@ from typing import Any
 
 import anyio
 import pytest
-from claude_mem_provider_claude import address, api, choice, lacks, open_model
+from claude_mem_provider_claude import address, api, choice, lacks, open_model, room, small
 
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.testing import FakeModels, Talk, Turn
@@ -186,6 +186,16 @@ def test_a_gateway_never_falls_back_to_anthropic() -> None:
 )  # fmt: skip
 def test_names_of_models(name: str, found: str) -> None:
     assert choice.model({MODEL: name}) == found
+
+
+def test_how_much_a_model_takes_and_which_one_is_small() -> None:
+    assert room({}).window == 200_000
+    assert room({MODEL: "claude-sonnet-5[1m]", METHOD: "api-key", KEY: "k"}).window == 1_000_000
+    assert room({"CLAUDE_MEM_CLAUDE_OBSERVATION_BATCH_SIZE": 4}).uses == 4
+    assert choice.model({MODEL: small({})}) == "claude-haiku-4-5-20251001"
+    assert choice.model({MODEL: small({}), "CLAUDE_MEM_TIER_FAST_MODEL": "opus"}) == "claude-opus-4-8"  # fmt: skip
+    gateway = {BASE_URL: "https://g.example", MODEL: "glm-5"}
+    assert (room(gateway).window, small(gateway)) == (0, ""), "nobody knows a gateway's models"
 
 
 def test_what_is_missing() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import anyio
 import pytest
-from claude_mem_provider_codex import lacks
+from claude_mem_provider_codex import lacks, room
 
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.testing import ProviderContract
@@ -291,3 +291,9 @@ def test_several_at_once_wait_for_each_other(codex: Any) -> None:
     anyio.run(all_of_them)
     assert replies == ["hi there"] * 3
     assert json.loads((codex.folder / "note").read_text())["calls"]
+
+
+def test_a_batch_is_as_large_as_the_user_allows() -> None:
+    key = "CLAUDE_MEM_CODEX_OBSERVATION_BATCH_"
+    found = room({f"{key}SIZE": 8, f"{key}MAX_CHARS": 32_000})
+    assert (found.uses, found.chars) == (8, 32_000)

@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from claude_mem_provider_gemini import lacks, open_model, pace
+from claude_mem_provider_gemini import lacks, open_model, pace, room, small
 
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.testing import FakeModels, Talk, Turn
@@ -205,3 +205,9 @@ def test_the_pace_can_be_turned_off(
     with script(Turn(text="hi")) as models:
         asked(models.url, **{"RATE_LIMITING_ENABLED": True, **given})
     assert turns == (["gemini-flash-latest"] if paced else [])
+
+
+def test_only_googles_own_models_are_known() -> None:
+    assert (room({}).window, small({})) == (1_048_576, "gemini-flash-lite-latest")
+    elsewhere = {"CLAUDE_MEM_GEMINI_BASE_URL": "http://localhost:1"}
+    assert (room(elsewhere).window, small(elsewhere)) == (0, "")

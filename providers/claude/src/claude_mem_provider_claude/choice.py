@@ -7,17 +7,20 @@ import os
 
 from claude_mem_core.providing.origins import origin_of
 from claude_mem_core.providing.programs import found
-from claude_mem_core.types import Values
+from claude_mem_core.types import Model, Room, Values
 from claude_mem_provider_claude import (
     BASE_URL,
     DEFAULT_MODEL,
+    FAST,
     KEY,
     METHOD,
     MODEL,
     NAME,
     ORIGIN,
     PATH,
+    SMART,
     TOKEN,
+    USES,
 )
 
 log = logging.getLogger(__name__)
@@ -27,16 +30,25 @@ ALIASES = {
     "sonnet": "claude-sonnet-5",
     "opus": "claude-opus-4-8",
 }
-TIERS = {
-    "$TIER:fast": ("CLAUDE_MEM_TIER_FAST_MODEL", "haiku"),
-    "$TIER:smart": ("CLAUDE_MEM_TIER_SMART_MODEL", "sonnet"),
-}
+TIERS = {"$TIER:fast": (FAST, "haiku"), "$TIER:smart": (SMART, "sonnet")}
+WINDOW, LONG_WINDOW, LONG = 200_000, 1_000_000, "[1m]"
 PLACES = (
     "~/.local/bin/claude",
     "~/.claude/local/claude",
     "/opt/homebrew/bin/claude",
     "/usr/local/bin/claude",
 )
+
+
+def opened(settings: Values) -> Model:
+    """Claude in the way that the settings and keys mean."""
+    if method(settings) == "subscription":
+        from claude_mem_provider_claude.subscription import SubscriptionModel
+
+        return SubscriptionModel(settings)
+    from claude_mem_provider_claude.api import ApiModel
+
+    return ApiModel(settings)
 
 
 def method(settings: Values) -> str:
@@ -71,6 +83,19 @@ def model(settings: Values) -> str:
         return full
     log.warning("%s %r is no Claude model; %s is asked", MODEL, name, DEFAULT_MODEL)
     return DEFAULT_MODEL
+
+
+def room(settings: Values) -> Room:
+    """The window of the model, if it is Claude's, and the user's own limit on a batch."""
+    name, uses = model(settings), int(settings.get(USES) or 0)
+    if not name.startswith("claude-"):
+        return Room(uses=uses)
+    return Room(window=LONG_WINDOW if name.endswith(LONG) else WINDOW, uses=uses)
+
+
+def small(settings: Values) -> str:
+    """The model for simple work; a gateway's models have names that nobody here knows."""
+    return "" if method(settings) == "gateway" else "$TIER:fast"
 
 
 def program(settings: Values) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
-from claude_mem_core.types import Model, Provider, Setting, Values
+from claude_mem_core.types import Model, Provider, Room, Setting, Values
 
 CLAUDE_MEM_CONTRACT = 1
 NAME = "codex"
@@ -14,6 +14,8 @@ EFFORT = "CLAUDE_MEM_CODEX_REASONING_EFFORT"
 PATH = "CLAUDE_MEM_CODEX_PATH"
 HOME = "CLAUDE_MEM_CODEX_HOME"
 AT_ONCE = "CLAUDE_MEM_CODEX_MAX_CONCURRENT_AGENTS"
+USES = "CLAUDE_MEM_CODEX_OBSERVATION_BATCH_SIZE"
+CHARS = "CLAUDE_MEM_CODEX_OBSERVATION_BATCH_MAX_CHARS"
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max", "ultra")
 FILE = ("file", "environment")
 
@@ -32,6 +34,11 @@ def lacks(settings: Values) -> str:
     return missing(settings)
 
 
+def room(settings: Values) -> Room:
+    """The user's own limits on a batch."""
+    return Room(uses=int(settings.get(USES) or 0), chars=int(settings.get(CHARS) or 0))
+
+
 @hookimpl
 def mem_settings() -> Iterator[Setting]:
     def setting(key: str, help: str, **more: object) -> Setting:
@@ -47,6 +54,12 @@ def mem_settings() -> Iterator[Setting]:
     yield setting(HOME, help_text, type="path")
     help_text = "Requests to Codex at the same time."
     yield setting(AT_ONCE, help_text, type="int", default=2, low=1, high=8, sources=("file",))
+    bounds = {"type": "int", "sources": ("file",)}
+    yield setting(
+        USES, "Most tool uses in one request to Codex.", default=8, low=1, high=32, **bounds
+    )
+    help_text = "Most characters of tool uses in one request to Codex."
+    yield setting(CHARS, help_text, default=32_000, low=4_000, high=128_000, **bounds)
 
 
 @hookimpl
@@ -58,4 +71,5 @@ def mem_providers() -> Iterator[Provider]:
         lacks=lacks,
         model_key=MODEL,
         login="codex login",
+        room=room,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
-from claude_mem_core.types import Model, Provider, Setting, Values
+from claude_mem_core.types import Model, Provider, Room, Setting, Values
 
 CLAUDE_MEM_CONTRACT = 1
 NAME = "gemini"
@@ -18,6 +18,8 @@ BILLED = "CLAUDE_MEM_GEMINI_BILLING_ENABLED"
 DEFAULT_MODEL = "gemini-flash-latest"
 ORIGIN = "https://generativelanguage.googleapis.com"
 GATEWAY_KEY = "cm_pro_"
+SMALL_MODEL = "gemini-flash-lite-latest"
+WINDOW = 1_048_576  # tokens; all models of the family that are served have it
 FILE = ("file", "environment")
 VIEWER = (*FILE, "viewer")
 
@@ -40,6 +42,16 @@ def lacks(settings: Values) -> str:
     return (
         "" if key and not key.startswith(GATEWAY_KEY) else f"it has no key: mem auth set {NAME}"
     )
+
+
+def room(settings: Values) -> Room:
+    """The window of Google's models; at another address there may be other ones."""
+    return Room(window=0 if settings.get(BASE_URL) else WINDOW)
+
+
+def small(settings: Values) -> str:
+    """The model for simple work, at Google."""
+    return "" if settings.get(BASE_URL) else SMALL_MODEL
 
 
 @hookimpl
@@ -71,4 +83,6 @@ def mem_providers() -> Iterator[Provider]:
         address=address,
         lacks=lacks,
         model_key=MODEL,
+        room=room,
+        small=small,
     )
