@@ -58,8 +58,10 @@ def mem_settings() -> Iterable[Setting]:
 
 
 @hookspec
-def mem_hosts() -> Iterable[Host]:
+def mem_hosts(data_dir: str) -> Iterable[Host]:
     """Coding agents that the plugin can install into and read from.
+
+    `data_dir` is the data directory, for hosts that are described there.
 
     On error: the host is unknown; its deliveries wait in the spool and `mem status`
     names the plugin.

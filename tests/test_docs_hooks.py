@@ -26,6 +26,7 @@ SECTIONS = dict(
     )
 )
 ARGUMENTS: Mapping[str, Any] = {
+    "data_dir": "",
     "project": "shop",
     "query": Query(text="cart"),
     "settings": {"CLAUDE_MEM_PROVIDER": "builtin"},

@@ -54,6 +54,7 @@ class Found(NamedTuple):
 OWN = tuple(
     Entry(name, value, OWN_PACKAGE, __version__)
     for name, value in (
+        ("host.taught", "claude_mem_core.taught"),
         ("observer.builtin", "claude_mem_core.observer"),
         ("redactor.secrets", "claude_mem_core.redactor"),
         ("search.keyword", "claude_mem_core.recall.keyword"),

@@ -47,7 +47,7 @@ class Registry:
     """The plugins of one process. Blocked and refused ones are never imported.
 
     `blocked` holds entry-point names, kinds, distributions, or `*`; the core's own
-    plugins can't be blocked. `refused` maps distributions to the reason.
+    plugins can't be blocked. `refused` maps distributions to the reason. `data_dir`: for hooks.
     """
 
     def __init__(
@@ -59,11 +59,12 @@ class Registry:
         refused: Mapping[str, str] | None = None,
         offers: Offers | None = None,
         import_limit: float = IMPORT_LIMIT,
+        data_dir: str = "",
     ) -> None:
         self.hooks = manager()
         self.plugins: dict[str, Plugin] = {}
-        self._offers = offers or Offers()
-        self._limit = import_limit
+        self._offers, self._limit = offers or Offers(), import_limit
+        self._facts = {"data_dir": data_dir}
         self._closed: dict[str, str] = {}
         self._guards_asked = False
         self._loading = RLock()
@@ -147,7 +148,7 @@ class Registry:
         Faults are noted in `plugins`. `kwargs` are the arguments of the specification.
         """
         self.load(*loaded_for(hook))
-        for outcome in call_each(self._impls(hook), kwargs):
+        for outcome in call_each(self._impls(hook), {**self._facts, **kwargs}):
             told = _verdict(outcome) if hook == "mem_should_record" else outcome
             if told.error is not None:
                 self.fault(told.plugin, told.error, hook)
@@ -295,4 +296,5 @@ def open_registry(
         no_plugins=no_plugins or os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1",
         refused=refusals(policy, found.packages, strict),
         offers=Offers(paths.plugin_index),
+        data_dir=str(paths.data),
     )

@@ -25,6 +25,7 @@ from claude_mem_core.types.installing import (
     McpStatus,
     RegistersMcp,
     SkillFolder,
+    TellsSteps,
     TellsUnready,
 )
 from claude_mem_core.types.memories import (
@@ -137,6 +138,7 @@ __all__ = [
     "Summary",
     "SummaryDraft",
     "TellsCoverage",
+    "TellsSteps",
     "TellsUnready",
     "Tool",
     "ToolCall",

@@ -86,6 +86,18 @@ class TellsUnready(Protocol):
         ...
 
 
+@runtime_checkable
+class TellsSteps(Protocol):
+    """What an installer may also know: what it has to leave to the user.
+
+    `mem install` prints it, each time.
+    """
+
+    def steps(self, setup: HostSetup) -> Sequence[str]:
+        """One line each, with what is to be done by hand."""
+        ...
+
+
 @attrs.frozen(kw_only=True)
 class McpStatus:
     """Whether our MCP server stands in a host's configuration, and where that is."""

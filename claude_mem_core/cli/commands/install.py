@@ -45,7 +45,10 @@ NO_HOSTS = (
 def arguments(parser: ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument(
-        "--ide", action="append", metavar="HOST", help="install into this host; repeatable"
+        "--ide",
+        action="append",
+        metavar="HOST",
+        help="this host, or one that a TOML file teaches; repeatable",
     )
     parser.add_argument(
         "--scope",
@@ -155,7 +158,7 @@ def _may(
 def _add_notes(courses: Sequence[Course], setup: HostSetup) -> None:
     for course in courses:
         try:
-            course.notes = course.target.status(setup).problems
+            course.notes = (*course.target.status(setup).problems, *course.target.steps(setup))
         except MemError as error:
             course.notes = (str(error),)
 

@@ -13,7 +13,14 @@ from claude_mem_core.cli.install import extras
 from claude_mem_core.errors import MemError, PluginError, UnknownName
 from claude_mem_core.paths import Paths, home_dir
 from claude_mem_core.plugins.registry import Registry, open_registry
-from claude_mem_core.types import FileChange, Host, HostInstaller, HostSetup, HostStatus
+from claude_mem_core.types import (
+    FileChange,
+    Host,
+    HostInstaller,
+    HostSetup,
+    HostStatus,
+    TellsSteps,
+)
 
 T = TypeVar("T")
 
@@ -40,6 +47,17 @@ class Target:
             MemError: it could not look.
         """
         return self.guarded(lambda: self.installer.status(setup))
+
+    def steps(self, setup: HostSetup) -> Sequence[str]:
+        """What an installation leaves to the user.
+
+        Raises:
+            MemError: the installer could not say.
+        """
+        installer = self.installer
+        if not isinstance(installer, TellsSteps):
+            return ()
+        return self.guarded(lambda: tuple(installer.steps(setup)))
 
     def plan(self, setup: HostSetup, *, remove: bool) -> Sequence[FileChange]:
         """The changes of an installation, or of its removal.
@@ -97,14 +115,29 @@ def _opened(record: Host) -> Target:
 def chosen(known: Sequence[Target], names: Sequence[str]) -> list[Target]:
     """The hosts of these names, in the order given, each once.
 
+    A name that is a file's is that of a host which the file teaches.
+
     Raises:
         UnknownName: one of them is not installed; the text lists those that are.
+        BadHostFile: a file can't be used.
     """
     by_name = {target.name: target for target in known}
+    found: dict[str, Target] = {}
     for name in names:
-        if name not in by_name:
-            raise UnknownName("host", name, sorted(by_name))
-    return [by_name[name] for name in dict.fromkeys(names)]
+        target = _named(name, by_name)
+        found.setdefault(target.name, target)
+    return list(found.values())
+
+
+def _named(name: str, by_name: Mapping[str, Target]) -> Target:
+    """The host of a name, or the one that a TOML file teaches."""
+    from claude_mem_core.taught import files as taught
+
+    if name in by_name:
+        return by_name[name]
+    if not taught.is_file(name):
+        raise UnknownName("host", name, sorted(by_name))
+    return _opened(taught.named(name, {known: t.record for known, t in by_name.items()}))
 
 
 def setup_for(
