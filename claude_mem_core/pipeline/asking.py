@@ -34,6 +34,10 @@ class Asking:
         own = paths.data / "modes"
         self._modes: Callable[[Path | None], Modes] = lambda override: Modes(own, override)
 
+    def forget_talks(self) -> None:
+        """Begin every conversation anew."""
+        self._observer = ModelObserver()
+
     async def obstacle(self, session: int = 0) -> ProviderError | None:
         """Why nobody may be asked now; None when somebody may."""
         return await self._models.dispatcher.obstacle(session)

@@ -150,6 +150,14 @@ class ObserveLoop:
             log.error("observing paused: %s", describe(outcome.error))
             await anyio.sleep(PAUSE_S)
 
+    async def forget_talks(self) -> None:
+        """Drop what was said with models: deleted text must not come back through them."""
+        if self._later is not None:
+            self._later.asking.forget_talks()
+        observers, self._observers = self._observers, {}
+        for observer in observers.values():
+            await observer.aclose()
+
     async def aclose(self) -> None:
         """Close the observers that were opened."""
         for observer in self._observers.values():

@@ -14,6 +14,7 @@ import attrs
 
 from claude_mem_core.errors import MemError, NotFound
 from claude_mem_core.store import fetch, text, trash
+from claude_mem_core.store.draft import title_key
 from claude_mem_core.store.trash import TABLES, missing
 from claude_mem_core.types import DocKind
 
@@ -191,6 +192,8 @@ def _set(
 
 def _bump(conn: apsw.Connection, kind: DocKind, number: int, values: Mapping[str, Any]) -> int:
     """Set columns and count the change; the record's new revision."""
+    if kind is DocKind.OBSERVATION and "title" in values:  # the key says the title again
+        values = {**values, "title_key": title_key(str(values["title"] or ""))}
     sets = "".join(f"{name} = ?, " for name in values)
     sql = f"""UPDATE {TABLES[kind]} SET {sets}sync_rev = CAST(sync_rev AS INTEGER) + 1
       WHERE id = ? RETURNING sync_rev"""

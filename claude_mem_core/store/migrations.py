@@ -46,11 +46,21 @@ def migrate(conn: apsw.Connection, path: Path, now_ms: int) -> int:
     for step in due:
         if present:
             snapshot(path)
-        with connect.transaction(conn):
-            if step.number > _version(conn):  # another process may have been faster
-                step.apply(conn)
-                _mark(conn, step.number, now_ms)
+        _take(conn, step, now_ms)
     return len(due)
+
+
+def bring_up(conn: apsw.Connection, now_ms: int) -> None:
+    """The same for a copy, of which no copy is kept."""
+    for step in MIGRATIONS:
+        _take(conn, step, now_ms)
+
+
+def _take(conn: apsw.Connection, step: Migration, now_ms: int) -> None:
+    with connect.transaction(conn):
+        if step.number > _version(conn):  # another process may have been faster
+            step.apply(conn)
+            _mark(conn, step.number, now_ms)
 
 
 def _version(conn: apsw.Connection) -> int:

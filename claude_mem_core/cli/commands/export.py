@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 HELP = "write memories to a file; `mem import` takes it in anywhere"
 
-PAGE = 1_000
-MOST_FOUND = 100_000
 LARGE = 64 << 20
 KINDS = {"observation": "observations", "summary": "summaries", "prompt": "prompts"}
 
@@ -115,20 +113,9 @@ def _wanted(conn: apsw.Connection, args: argparse.Namespace) -> Wanted:
 
 def _found(conn: apsw.Connection, query: Query) -> dict[str, list[int]]:
     """Every record that holds all the words."""
-    import attrs
+    from claude_mem_core.recall.every import every
 
-    from claude_mem_core.recall.counts import Counts
-    from claude_mem_core.recall.find import find
-
-    found: dict[str, list[int]] = {kind: [] for kind in KINDS.values()}
-    query = attrs.evolve(query, limit=PAGE, match_all=True)
-    for offset in range(0, MOST_FOUND, PAGE):
-        page = find(conn, attrs.evolve(query, offset=offset), Counts(), 1.0)
-        for hit in page.hits:
-            found[KINDS[hit.kind.value]].append(hit.id)
-        if not page.more:
-            break
-    return found
+    return {KINDS[kind.value]: ids for kind, ids in every(conn, query).items()}
 
 
 def _tell(args: argparse.Namespace, counts: dict[str, int]) -> None:

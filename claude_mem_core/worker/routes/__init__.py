@@ -16,6 +16,7 @@ MODULES = (
     "memory",
     "browse",
     "correct",
+    "forget",
     "personal",
     "search",
     "context",
