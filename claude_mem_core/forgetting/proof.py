@@ -121,7 +121,8 @@ def main() -> None:
         answer = job(asked)
     except (MemError, apsw.Error, OSError) as error:
         answer = {"error": str(error)}
-    sys.stdout.write(json.dumps(answer))
+    with open(1, "wb", closefd=False) as answers:
+        answers.write(json.dumps(answer).encode())
 
 
 if __name__ == "__main__":
