@@ -168,12 +168,12 @@ def test_a_submodule_reads_its_parent(home: Home) -> None:
     assert find(home, "app") == [app.id]
 
 
-def test_a_merged_project_is_read_and_written_as_the_other(home: Home) -> None:
+def test_a_merged_project_is_read_as_the_other_and_written_where_it_is(home: Home) -> None:
     old, new = resolve(home, "old", "old"), resolve(home, "new", "new")
     home.write(lambda conn: conn.execute(
         "UPDATE projects SET merged_into = ? WHERE id = ?", (new.id, old.id)))  # fmt: skip
     assert find(home, "new") == find(home, "old") == sorted([old.id, new.id])
-    assert resolve(home, "old", "old").id == new.id
+    assert resolve(home, "old", "old").id == old.id
 
 
 def test_merges_in_a_circle_end(home: Home) -> None:

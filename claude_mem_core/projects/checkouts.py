@@ -88,7 +88,7 @@ def _is_git_dir(path: str) -> bool:
 
 
 def _pointed(root: str, dot: str) -> Checkout | None:
-    target = _line(dot)
+    target = small_line(dot)
     if not target.startswith("gitdir:"):
         return None
     gitdir = _resolved(root, target.removeprefix("gitdir:").strip())
@@ -101,11 +101,11 @@ def _unproven(root: str) -> Checkout:
 
 def _worktree(root: str, dot: str, gitdir: str) -> Checkout | None:
     """The repository names this worktree, and the worktree names the repository."""
-    shared = _line(os.path.join(gitdir, "commondir"))
+    shared = small_line(os.path.join(gitdir, "commondir"))
     if not shared:
         return None
     common = _resolved(gitdir, shared)
-    back = _resolved(gitdir, _line(os.path.join(gitdir, "gitdir")))
+    back = _resolved(gitdir, small_line(os.path.join(gitdir, "gitdir")))
     lists = os.path.dirname(gitdir) == os.path.join(common, "worktrees")
     if lists and _is_git_dir(common) and back == os.path.realpath(dot):
         return Checkout(root=root, gitdir=gitdir, common=common, kind="worktree")
@@ -125,7 +125,7 @@ def _resolved(base: str, target: str) -> str:
     return os.path.realpath(os.path.join(base, target)) if target else ""
 
 
-def _line(path: str) -> str:
+def small_line(path: str) -> str:
     """The one line of a small file; empty for anything else that stands there."""
     return _text(path, POINTER_BYTES).strip("\r\n \t")
 

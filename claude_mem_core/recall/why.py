@@ -9,6 +9,7 @@ import apsw
 from claude_mem_core.errors import NotFound
 from claude_mem_core.recall.records import Key, key_of, load
 from claude_mem_core.store import fetch
+from claude_mem_core.store.rows import shown
 from claude_mem_core.types import DocKind
 
 MOST = 200
@@ -20,8 +21,9 @@ _EVIDENCE = """
 """
 _EVENT = ("id", "at_ms", "kind", "host", "session", "prompt_number", "trust", "state",
           "tool", "tool_use_id")  # fmt: skip
-_GIVEN = """
-  SELECT g.session_db_id, g.what, g.at_ms, s.content_session_id, s.platform_source, s.project
+_GIVEN = f"""
+  SELECT g.session_db_id, g.what, g.at_ms, s.content_session_id, s.platform_source,
+    {shown('s.project')}
   FROM context_given g LEFT JOIN sdk_sessions s ON s.id = g.session_db_id
   WHERE EXISTS (SELECT 1 FROM json_each(g.ids) WHERE value = ?)
   ORDER BY g.at_ms DESC LIMIT ?

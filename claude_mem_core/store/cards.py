@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 
 from claude_mem_core.store import fetch, text
+from claude_mem_core.store.rows import PROJECT
 from claude_mem_core.types import DocKind
 
 TITLE_CHARS = 300
@@ -16,12 +17,12 @@ Key = tuple[DocKind, int]
 CARDS = {
     DocKind.OBSERVATION: f"""
       SELECT id, type, substr(coalesce(nullif(title, ''), subtitle, narrative, text, ''), 1,
-        {TITLE_CHARS}), project, platform_source, created_at_epoch, superseded_by, trust,
+        {TITLE_CHARS}), {PROJECT}, platform_source, created_at_epoch, superseded_by, trust,
         sync_rev, agent_id
       FROM observations WHERE id IN (SELECT value FROM json_each(?))""",
     DocKind.SUMMARY: f"""
       SELECT id, 'summary', substr(coalesce(nullif(completed, ''), nullif(learned, ''), request,
-        ''), 1, {TITLE_CHARS}), project, platform_source, created_at_epoch, superseded_by,
+        ''), 1, {TITLE_CHARS}), {PROJECT}, platform_source, created_at_epoch, superseded_by,
         trust, sync_rev, NULL
       FROM session_summaries WHERE id IN (SELECT value FROM json_each(?))""",
 }

@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 
 from claude_mem_core.store import cards, fetch, text
+from claude_mem_core.store.rows import shown
 from claude_mem_core.store.trash import TABLES, missing
 from claude_mem_core.types import DocKind
 
@@ -37,7 +38,7 @@ TOOLS = f"""
 """
 COUNT = "SELECT count(*) FROM evidence WHERE kind = ? AND memory_id = ?"
 USES = f"""
-  SELECT g.session_db_id, g.what, g.at_ms, s.project, s.platform_source
+  SELECT g.session_db_id, g.what, g.at_ms, {shown('s.project')}, s.platform_source
   FROM context_given g LEFT JOIN sdk_sessions s ON s.id = g.session_db_id
   WHERE instr(g.ids, ?)
   ORDER BY g.at_ms DESC LIMIT {MOST}

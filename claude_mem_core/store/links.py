@@ -1,8 +1,7 @@
 """Projects that are one by the user's word: a clone, or a folder that was moved.
 
-A linked project is marked as merged into another; nothing of it is rewritten. What is
-recorded at its place from then on goes to the other one, and either's memories are read
-by both.
+A linked project is marked as merged into another; nothing of it is rewritten. Either's
+memories are read by both, and what is recorded stays with the place it was recorded at.
 """
 
 from __future__ import annotations
@@ -109,18 +108,28 @@ def link(conn: apsw.Connection, number: int, other: int) -> str:
 def unlink(conn: apsw.Connection, number: int) -> str:
     """Take a link back; the label of the project that it led to.
 
-    What was recorded meanwhile stays where it went. No such link is offered again.
+    No such link is offered again.
 
     Raises:
         InvalidInput: the project is not linked.
     """
-    label = _label(conn, number)
-    target = fetch.value(conn, "SELECT merged_into FROM projects WHERE id = ?", number)
-    if target is None:
-        raise InvalidInput(f"{label} is not linked with another; see `mem project list`")
+    label = linked_to(conn, number)
     conn.execute("UPDATE projects SET merged_into = NULL WHERE id = ?", (number,))
     for place in ("session", "status"):
         tell(conn, place, clones(conn, number))
+    return label
+
+
+def linked_to(conn: apsw.Connection, number: int) -> str:
+    """The label of the project that this one is linked with.
+
+    Raises:
+        InvalidInput: it is not linked.
+    """
+    target = fetch.value(conn, "SELECT merged_into FROM projects WHERE id = ?", number)
+    if target is None:
+        label = _label(conn, number)
+        raise InvalidInput(f"{label} is not linked with another; see `mem project list`")
     return _label(conn, target)
 
 
@@ -142,7 +151,9 @@ def _chain(conn: apsw.Connection, number: int) -> Iterator[int]:
 
 
 def _linkable(conn: apsw.Connection, number: int) -> None:
-    kind = fetch.value(conn, "SELECT kind FROM projects WHERE id = ?", number)
+    kind, key = fetch.row(conn, "SELECT kind, key FROM projects WHERE id = ?", number) or ("", "")
+    if key == "personal":
+        raise InvalidInput("what is yours is given in every project; there is nothing to link")
     if kind == projects.GENERAL:
         raise InvalidInput(
             "home, root and temp directories belong to no project; there is nothing to link"

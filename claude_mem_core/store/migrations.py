@@ -103,11 +103,18 @@ def _personal(conn: apsw.Connection) -> None:
     connect.run(conn, sql.read_text(encoding="utf-8"))
 
 
+def _regroup(conn: apsw.Connection) -> None:
+    """Names of projects, and what was done to them."""
+    sql = resources.files(__package__) / "regroup.sql"
+    connect.run(conn, sql.read_text(encoding="utf-8"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
     Migration(3, _corrections),
     Migration(4, _tool_use_ids),
     Migration(5, _personal),
+    Migration(6, _regroup),
 )
 VERSION = MIGRATIONS[-1].number

@@ -14,6 +14,7 @@ import attrs
 from claude_mem_core.errors import InvalidInput, NotFound
 from claude_mem_core.store import fetch
 from claude_mem_core.store.projects import ProjectRef, free_label
+from claude_mem_core.store.rows import shown
 from claude_mem_core.types import DocKind
 
 KEY = "personal"  # of the project that holds what was written for all of them
@@ -22,8 +23,8 @@ FULL = (
     f"{MOST} memories are personal already, and every session reads all of them;"
     " `mem personal` lists them, `mem demote ID` makes room"
 )
-LISTED = """
-  SELECT o.id, o.title, o.project, o.trust, o.superseded_by
+LISTED = f"""
+  SELECT o.id, o.title, {shown('o.project')}, o.trust, o.superseded_by
   FROM personal p JOIN observations o ON o.id = p.memory_id ORDER BY p.place, p.memory_id
 """
 MAKE = """

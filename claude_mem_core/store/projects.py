@@ -18,8 +18,14 @@ BY_KEY = "SELECT id, label, kind, parent_id, merged_into FROM projects WHERE key
 BY_PLACE = "SELECT label FROM project_labels WHERE project_id = ? AND place = ?"
 TAKEN = """
   SELECT 1 FROM projects WHERE label = ?1 UNION ALL
-  SELECT 1 FROM project_labels WHERE label = ?1
+  SELECT 1 FROM project_labels WHERE label = ?1 UNION ALL
+  SELECT 1 FROM project_names WHERE said = ?1
 """
+BY_NAME = (
+    "SELECT id FROM projects WHERE label = ?",
+    "SELECT project_id FROM project_labels WHERE label = ?",
+    "SELECT project_id FROM project_names WHERE said = ?",
+)
 INSERT = """
   INSERT INTO projects (key, label, kind, parent_id, remote, created_at_epoch)
   VALUES (?, ?, ?, ?, ?, ?)
@@ -56,13 +62,15 @@ class ProjectRef:
 
 
 def resolve(conn: apsw.Connection, place: Place, now: int) -> ProjectRef:
-    """The project of `place`; made on the first event from there."""
+    """The project of `place`; made on the first event from there.
+
+    One that is merged with another keeps its own partition, so that splitting them leaves
+    every row where it was made.
+    """
     row = fetch.row(conn, BY_KEY, place.key) or _made(conn, place, now)
-    number, label, kind, parent, merged = row
+    number, label, kind, parent, _ = row
     if parent is None and place.parent_key:
         _adopt(conn, number, place.parent_key)
-    if merged is not None:
-        number, label = _merged(conn, merged)
     if place.worktree_label:
         label = _worktree(conn, number, place)
     return ProjectRef(number, label, place.key, kind, place.root)
@@ -97,17 +105,22 @@ def labels(conn: apsw.Connection) -> dict[int, str]:
     return dict(fetch.rows(conn, "SELECT id, label FROM projects"))
 
 
-def number_of(conn: apsw.Connection, name: str) -> int | None:
-    """The project that has this label, or one of its worktrees, or this id as text."""
-    for sql in (
-        "SELECT id FROM projects WHERE label = ?",
-        "SELECT project_id FROM project_labels WHERE label = ?",
-        "SELECT id FROM projects WHERE CAST(id AS TEXT) = ?",
-    ):
+def labelled(conn: apsw.Connection, name: str) -> int | None:
+    """The project that has or had this label, or one of its worktrees."""
+    for sql in BY_NAME:
         number = fetch.value(conn, sql, name)
         if number is not None:
             return int(number)
     return None
+
+
+def number_of(conn: apsw.Connection, name: str) -> int | None:
+    """The project that has or had this label, or one of its worktrees; or this id."""
+    number = labelled(conn, name)
+    if number is None:
+        sql = "SELECT id FROM projects WHERE CAST(id AS TEXT) = ?"
+        number = fetch.value(conn, sql, name)
+    return None if number is None else int(number)
 
 
 def unknown_text(conn: apsw.Connection, name: str) -> str:

@@ -8,19 +8,26 @@ from typing import Any
 from claude_mem_core.store.text import loads_list, loads_map
 from claude_mem_core.types import Observation, Prompt, Summary, Trust
 
-OBSERVATION = """
-  id, project, type, title, created_at_epoch, project_id, session_db_id, subtitle,
+
+def shown(column: str) -> str:
+    """The name of a project as people see it now, whatever the row says."""
+    return f"coalesce((SELECT shown FROM project_names WHERE said = {column}), {column})"
+
+
+PROJECT = shown("project")
+OBSERVATION = f"""
+  id, {PROJECT}, type, title, created_at_epoch, project_id, session_db_id, subtitle,
   coalesce(narrative, text), facts, concepts, files_read, files_modified, prompt_number,
   agent_id, agent_type, generated_by_model, discovery_tokens, trust, superseded_by,
   platform_source, metadata
 """
-SUMMARY = """
-  id, project, created_at_epoch, project_id, session_db_id, request, investigated, learned,
+SUMMARY = f"""
+  id, {PROJECT}, created_at_epoch, project_id, session_db_id, request, investigated, learned,
   completed, next_steps, notes, files_read, files_edited, prompt_number,
   generated_by_model, discovery_tokens, trust, platform_source
 """
-PROMPT = """
-  id, project, prompt_text, prompt_number, created_at_epoch, project_id, session_db_id,
+PROMPT = f"""
+  id, {PROJECT}, prompt_text, prompt_number, created_at_epoch, project_id, session_db_id,
   platform_source
 """
 

@@ -8,6 +8,7 @@ import apsw
 
 from claude_mem_core.store import fetch
 from claude_mem_core.store.pages import count
+from claude_mem_core.store.rows import PROJECT
 from claude_mem_core.types import DocKind
 
 BY_PROJECT = """
@@ -15,9 +16,9 @@ BY_PROJECT = """
   WHERE t.kind = 'observation' AND t.n > 0 ORDER BY t.n DESC, p.label
 """
 FIRST = "SELECT created_at_epoch FROM observations ORDER BY created_at_epoch, id LIMIT 1"
-HOSTS = """
-  SELECT platform_source, project, max(started_at_epoch) AS newest
-  FROM sdk_sessions GROUP BY platform_source, project ORDER BY newest DESC, project
+HOSTS = f"""
+  SELECT platform_source, {PROJECT} AS label, max(started_at_epoch) AS newest
+  FROM sdk_sessions GROUP BY platform_source, label ORDER BY newest DESC, label
 """
 
 

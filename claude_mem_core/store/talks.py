@@ -9,13 +9,15 @@ import apsw
 
 from claude_mem_core.errors import NotFound
 from claude_mem_core.store import cards, fetch, text
+from claude_mem_core.store.rows import shown
 from claude_mem_core.types import DocKind
 
 TITLE_CHARS = 200
 WORDS_CHARS = 4_000
 MOST_TURNS = 500
 COLUMNS = f"""
-  s.id, substr(coalesce(s.custom_title, s.user_prompt, ''), 1, {TITLE_CHARS}), s.project,
+  s.id, substr(coalesce(s.custom_title, s.user_prompt, ''), 1, {TITLE_CHARS}),
+  {shown('s.project')},
   s.platform_source, s.started_at_epoch, s.completed_at_epoch, s.status,
   (SELECT count(*) FROM user_prompts p WHERE p.session_db_id = s.id),
   (SELECT count(*) FROM observations o WHERE o.session_db_id = s.id),

@@ -14,6 +14,7 @@ import apsw
 
 from claude_mem_core.errors import NotFound
 from claude_mem_core.store import cards, fetch, text
+from claude_mem_core.store.rows import shown
 from claude_mem_core.types import DocKind
 
 QUIET_MS = 6 * 3_600_000
@@ -22,7 +23,8 @@ ANSWER_CHARS = 6_000
 ASK_CHARS = 600
 STATES = ("needs", "ready", "doing", "quiet", "checked")
 PAGE = f"""
-  SELECT s.id, substr(coalesce(s.custom_title, s.user_prompt, ''), 1, {TITLE_CHARS}), s.project,
+  SELECT s.id, substr(coalesce(s.custom_title, s.user_prompt, ''), 1, {TITLE_CHARS}),
+  {shown('s.project')},
     s.platform_source, s.started_at_epoch, s.status, c.summary_id, c.at_ms
   FROM sdk_sessions s LEFT JOIN work_checks c ON c.session_db_id = s.id
   WHERE s.started_at_epoch >= ?1 AND s.user_prompt IS NOT NULL AND s.user_prompt <> ''

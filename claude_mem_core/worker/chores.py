@@ -11,13 +11,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import apsw
+
 import claude_mem_core
 from claude_mem_core import edge, redactor
 from claude_mem_core.clean import skip_pattern
 from claude_mem_core.errors import MemError, StoreError
 from claude_mem_core.files import write_private
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.store import correct, queue
+from claude_mem_core.store import correct, folding, queue
 from claude_mem_core.worker import heartbeat, logs
 from claude_mem_core.worker.lock import clear_place
 from claude_mem_core.worker.state import WorkerState
@@ -158,6 +160,20 @@ async def empty_trash(services: Services) -> None:
             while await services.store.awrite(lambda conn: correct.purge(conn, now_ms())):
                 await asyncio.sleep(0)
         await asyncio.sleep(TRASH_S)
+
+
+async def fold_checkouts(services: Services) -> None:
+    """Every hour, and at the start: submodules whose checkout is gone go with their parent."""
+    while True:
+        with suppress(StoreError):
+            for said in await services.store.awrite(_folded):
+                log.info("a checkout is gone, its repository reads its memories: %s", said)
+        await asyncio.sleep(TRASH_S)
+
+
+def _folded(conn: apsw.Connection) -> list[str]:
+    folding.unfold(conn, now_ms())
+    return folding.fold(conn, now_ms())
 
 
 async def leave_when_idle(state: WorkerState, services: Services) -> None:

@@ -9,15 +9,11 @@ import apsw
 
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place
-from claude_mem_core.store import journal
+from claude_mem_core.store import journal, projects
 from claude_mem_core.types import Event, EventKind, ToolUse
 from claude_mem_core.worker.spec import Call, Refused, Schema, host_name, record, string
 
-BY_LABEL = """
-  SELECT key, kind FROM projects WHERE label = ?1 UNION ALL
-  SELECT p.key, p.kind FROM project_labels l JOIN projects p ON p.id = l.project_id
-  WHERE l.label = ?1 LIMIT 1
-"""
+BY_ID = "SELECT key, kind FROM projects WHERE id = ?"
 KNOWN = """
   SELECT id FROM sdk_sessions WHERE platform_source = ? AND content_session_id = ?
 """
@@ -95,7 +91,8 @@ async def accept(call: Call, happened: Event, project: str | None) -> journal.Re
 
 def named(conn: apsw.Connection, label: str) -> Place:
     """The project that people call so; a new one when nothing is called so yet."""
-    for key, kind in conn.execute(BY_LABEL, (label,)):
+    number = projects.labelled(conn, label)
+    for key, kind in conn.execute(BY_ID, (number,)):
         return Place(key=key, label=label, kind=kind, root="")
     return Place(key=f"name:{label}", label=label, kind="named", root="")
 

@@ -130,6 +130,7 @@ async def _until_stopped(server: WorkerServer, state: WorkerState, services: Ser
         chores.drain_spool(state, services),
         chores.leave_when_idle(state, services),
         chores.empty_trash(services),
+        chores.fold_checkouts(services),
     ]
     tasks = [asyncio.create_task(_guarded(loop)) for loop in loops]
     _settled(state, services)

@@ -12,10 +12,12 @@ NO_MARKER = (
     "no marker file (.claude-mem.json or .claude-mem-project) stands in {folder} or above"
     " it, outside of git; make one where the project begins"
 )
-HELP = "list projects as places; link a clone or a moved folder with its memories"
+HELP = "list projects as places; rename, merge, split, adopt, link them, and take it back"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    from claude_mem_core.cli import regrouping
+
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.set_defaults(action="list", json=False)
     _action(actions, "list", "every project with its place, and what could be linked")
@@ -25,11 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     unlink = _action(actions, "unlink", "take a link back")
     unlink.add_argument("name", nargs="?", metavar="PROJECT",
                         help="label or id; default: the project of this directory")  # fmt: skip
-
-
     confirm = _action(actions, "confirm", "agree that a marked folder is one project")
     confirm.add_argument("folder", nargs="?", metavar="DIR",
                          help="the folder, or one below it; default: this one")  # fmt: skip
+    regrouping.arguments(lambda name, text: _action(actions, name, text))
 
 
 def _action(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
@@ -40,7 +41,10 @@ def _action(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
 
 def run(args: argparse.Namespace) -> int:
     """0 done, 1 when there is no such project."""
+    from claude_mem_core.cli import regrouping
+
     actions = {"list": _list, "link": _link, "unlink": _unlink, "confirm": _confirm}
+    actions.update(regrouping.ACTIONS)
     return actions[args.action](args)
 
 
@@ -65,6 +69,8 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         label = for_prompt(row["label"], 80)
         count = f"{row['observations']:,} observations"
         yield f"{label:<32} {row['kind']:<11} {count:>20}  {_where(row)}".rstrip()
+        if row["aliases"]:
+            yield f"  also: {', '.join(for_prompt(name, 80) for name in row['aliases'])}"
     if not found["projects"]:
         yield "no project yet; `mem install` connects an agent program"
     for clone in found["clones"]:

@@ -13,10 +13,6 @@ from claude_mem_core.store.imports.records import Incoming, Origin
 
 NO_PROJECT = "imported"  # label of rows that name no project
 HOST = "import"  # host of sessions that stand for rows without one
-BY_LABEL = """
-  SELECT id FROM projects WHERE label = ?1
-  UNION ALL SELECT project_id FROM project_labels WHERE label = ?1 LIMIT 1
-"""
 MERGE = """
   UPDATE projects SET merged_into = ?1
   WHERE id = ?2 AND id <> ?1 AND kind = 'named' AND merged_into IS NULL
@@ -101,7 +97,7 @@ class Projects:
         return number, label
 
     def _found(self, label: str) -> tuple[int, str]:
-        number = fetch.value(self._conn, BY_LABEL, label)
+        number = projects.labelled(self._conn, label)
         if number is not None and label != projects.GENERAL:
             return int(number), label
         named = Place(key=f"name:{label}", label=label, kind="named")

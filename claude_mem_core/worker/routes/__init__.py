@@ -33,6 +33,7 @@ MODULES = (
     "logs",
     "admin",
     "projects",
+    "regroup",
     "dependencies",
     "mcp",
     "info",

@@ -12,7 +12,7 @@ import attrs
 from claude_mem_core.errors import InvalidInput, NotFound
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place
-from claude_mem_core.store import fetch, links, projects
+from claude_mem_core.store import fetch, links, projects, regroup
 from claude_mem_core.worker.spec import (
     ERROR,
     OBJECT,
@@ -34,6 +34,10 @@ PROJECTS = """
 SESSION = """
   SELECT coalesce(nullif(root, ''), cwd) FROM sdk_sessions
   WHERE project_id = ? ORDER BY started_at_epoch DESC LIMIT 1
+"""
+ALIASES = """
+  SELECT label FROM project_labels WHERE project_id = ?1 AND place = ''
+  UNION SELECT said FROM project_names WHERE project_id = ?1 ORDER BY 1
 """
 FIELDS = ("id", "label", "kind", "remote", "linked_to")
 NAME = {"type": "string", "minLength": 1, "maxLength": 4096, "pattern": r"\S"}
@@ -60,7 +64,10 @@ def _described(conn: apsw.Connection, row: fetch.Row) -> dict[str, Any]:
     found = dict(zip(FIELDS, fields, strict=True))
     place = place_of_project(conn, found["id"], repository)
     lost = bool(place) and os.path.isabs(place) and not os.path.lexists(repository or place)
-    return {**found, "place": place, "gone": lost, "observations": observations}
+    names = [row[0] for row in fetch.rows(conn, ALIASES, found["id"])]
+    return {
+        **found, "place": place, "gone": lost, "observations": observations, "aliases": names,
+    }  # fmt: skip
 
 
 def place_of_project(conn: apsw.Connection, number: int, repository: str | None) -> str:
@@ -73,7 +80,7 @@ def place_of_project(conn: apsw.Connection, number: int, repository: str | None)
 async def known(call: Call) -> dict[str, int]:
     """The id of the project of this name; 404 names those near it."""
     name = call.params["name"]
-    return {"id": await call.services.store.aread(lambda conn: _number(conn, name))}
+    return {"id": await call.services.store.aread(lambda conn: numbered(conn, name))}
 
 
 async def link(call: Call) -> dict[str, str]:
@@ -81,10 +88,9 @@ async def link(call: Call) -> dict[str, str]:
     body = call.body
 
     def work(conn: apsw.Connection) -> dict[str, str]:
-        number = _asked(conn, call)
-        other = _number(conn, body["other"])
-        label = projects.labels(conn)[number]
-        return {"project": label, "with": links.link(conn, number, other)}
+        number, other = asked(conn, call), numbered(conn, body["other"])
+        done = regroup.merge(conn, [number], other, now_ms(), "link")
+        return {"project": projects.labels(conn)[number], "with": done.project}
 
     await _settle(call)
     return await _written(call, work)
@@ -94,8 +100,10 @@ async def unlink(call: Call) -> dict[str, str]:
     """Take a link back."""
 
     def work(conn: apsw.Connection) -> dict[str, str]:
-        number = _asked(conn, call, linked=True)
-        return {"project": projects.labels(conn)[number], "with": links.unlink(conn, number)}
+        number = asked(conn, call, linked=True)
+        other = links.linked_to(conn, number)
+        done = regroup.split(conn, number, now_ms(), "unlink")
+        return {"project": done.project, "with": other}
 
     return await _written(call, work)
 
@@ -123,21 +131,21 @@ async def told(call: Call) -> dict[str, int]:
 
 async def _settle(call: Call) -> None:
     if call.body.get("cwd") and not call.body.get("project"):
-        await call.services.recorder.moves.settle(_here(call))
+        await call.services.recorder.moves.settle(here(call))
 
 
-def _here(call: Call) -> Place:
+def here(call: Call) -> Place:
     place = call.services.recorder.place(call.body["cwd"], call.services.settings.current())
     if place.kind == "general":
         raise NotFound(f"{call.body['cwd']} belongs to no project; go to its folder")
     return place
 
 
-def _asked(conn: apsw.Connection, call: Call, *, linked: bool = False) -> int:
+def asked(conn: apsw.Connection, call: Call, *, linked: bool = False) -> int:
     """The project that is named, or that of the directory."""
     if call.body.get("project"):
-        return _number(conn, call.body["project"])
-    place = _here(call)
+        return numbered(conn, call.body["project"])
+    place = here(call)
     if not linked:
         projects.resolve(conn, place, now_ms())
     found = fetch.value(conn, "SELECT id FROM projects WHERE key = ?", place.key)
@@ -146,22 +154,22 @@ def _asked(conn: apsw.Connection, call: Call, *, linked: bool = False) -> int:
     return int(found)
 
 
-def _number(conn: apsw.Connection, name: str) -> int:
+def numbered(conn: apsw.Connection, name: str) -> int:
     number = projects.number_of(conn, name.strip())
     if number is None:
         raise NotFound(projects.unknown_text(conn, name.strip()))
     return number
 
 
-def _post(name: str, handler: Any, summary: str, **more: Any) -> Endpoint:
+def admin_post(name: str, handler: Any, summary: str, **more: Any) -> Endpoint:
     return Endpoint(
         "POST", f"/api/admin/projects/{name}", handler, summary, right=Right.FULL,
         area="admin", **more,
     )  # fmt: skip
 
 
-_ASKED = {"project": NAME, "cwd": {"type": "string", "minLength": 1, "maxLength": 4096}}
-_ONE = {"anyOf": [{"required": ["project"]}, {"required": ["cwd"]}]}
+ASKED = {"project": NAME, "cwd": {"type": "string", "minLength": 1, "maxLength": 4096}}
+ONE = {"anyOf": [{"required": ["project"]}, {"required": ["cwd"]}]}
 
 ENDPOINTS = (
     Endpoint(
@@ -173,16 +181,16 @@ ENDPOINTS = (
         params=(text("name", required=True, longest=4096),), right=Right.FULL, area="admin",
         answers={200: record({"id": {"type": "integer"}}, "id"), 404: ERROR},
     ),
-    _post(
+    admin_post(
         "link", link, "Make a project one with another",
-        body={**record({**_ASKED, "other": NAME}, "other"), **_ONE},
+        body={**record({**ASKED, "other": NAME}, "other"), **ONE},
         answers={200: LINKED, 404: ERROR, 409: ERROR},
     ),
-    _post(
+    admin_post(
         "unlink", unlink, "Take a link back",
-        body={**record(_ASKED), **_ONE}, answers={200: LINKED, 404: ERROR, 409: ERROR},
+        body={**record(ASKED), **ONE}, answers={200: LINKED, 404: ERROR, 409: ERROR},
     ),
-    _post(
+    admin_post(
         "told", told, "The offered links were shown", body=OBJECT, body_optional=True,
         answers={200: record({"told": {"type": "integer"}}, "told")},
     ),
