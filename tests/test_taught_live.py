@@ -90,3 +90,39 @@ def test_it_goes_again(live: Live) -> None:
     live.mem("install", "--ide", str(FILE))
     assert (live.home / ".my-agent" / "settings.json").exists()
     assert (live.home / ".my-agent" / "servers.json").exists()
+
+
+READER = """
+name = "reader"
+title = "Reader"
+[mcp]
+file = "~/.reader/mcp.json"
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "file"),
+    [("claude-desktop", ".config/Claude/claude_desktop_config.json"),
+     ("reader", ".reader/mcp.json")],
+)  # fmt: skip
+def test_a_program_with_mcp_only_can_search(live: Live, host: str, file: str) -> None:
+    path = live.home / "reader.toml"
+    path.write_text(READER)
+    live.mem("mcp", "install", "--ide", host if host != "reader" else str(path))
+    entry = json.loads((live.home / file).read_bytes())["mcpServers"]["claude-mem"]
+    asked = [
+        {"method": "initialize", "id": 1, "params": {"protocolVersion": "2025-06-18"}},
+        {"method": "tools/call", "id": 2, "params": {"name": "search", "arguments": {}}},
+    ]
+    lines = "".join(json.dumps({"jsonrpc": "2.0", **one}) + "\n" for one in asked)
+    done = subprocess.run(
+        [entry["command"], *entry["args"]], input=lines, env=live.env, cwd="/",
+        capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    said = {one["id"]: one["result"] for one in map(json.loads, done.stdout.splitlines())}
+    assert said[1]["serverInfo"]["name"]
+    assert said[2]["content"][0]["type"] == "text"
+    rows = json.loads(live.mem("mcp", "status", "--json", "--ide", host))["hosts"]
+    assert [row["registered"] for row in rows] == [True]
+    live.mem("mcp", "remove", "--ide", host)
+    assert not (live.home / file).exists()

@@ -7,7 +7,8 @@ order mark. Public for plugins that install into a host:
 * `Json` finds places in JSON with comments and changes only those;
 * `HookGroups` keeps our hooks in JSON of the nested form, `JsonHooksInstaller` is a whole
   installer for hosts of that form that start hooks through a shell;
-* `JsonServers` keeps our MCP server in a JSON file;
+* `JsonServers` keeps our MCP server in a JSON file, `McpOnlyInstaller` is a whole installer
+  for programs that take nothing else;
 * `TomlBlock` keeps one marked block in a TOML file;
 * `OwnFile` is a file of ours in a host's folder;
 * `shell_words` words a command for a shell, `starts_us` knows one of ours again;
@@ -29,6 +30,7 @@ from claude_mem_core.editing.jsonhooks import (
     readable,
 )
 from claude_mem_core.editing.jsontext import Node
+from claude_mem_core.editing.mcponly import McpOnlyInstaller, SendsNothing
 from claude_mem_core.editing.ownfile import OwnFile
 from claude_mem_core.editing.restore import Before, earlier, restored
 from claude_mem_core.editing.servers import JsonServers
@@ -43,8 +45,10 @@ __all__ = [
     "Json",
     "JsonHooksInstaller",
     "JsonServers",
+    "McpOnlyInstaller",
     "Node",
     "OwnFile",
+    "SendsNothing",
     "TomlBlock",
     "changed",
     "decode",

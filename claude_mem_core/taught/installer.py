@@ -57,12 +57,11 @@ class TaughtInstaller:
         """
         only_user(setup, self._spec.label)
         path = self._hooks_file(setup)
-        own = _change(self._own(setup), read_config(self._own(setup)), self._content)
         if not path:
-            return own
+            return self._kept(setup)
         before = read_config(path)
         after = self._commands(path).put(before, self._wanted(setup))
-        return [*own, *_change(path, before, after)]
+        return [*self._kept(setup), *_change(path, before, after)]
 
     def uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
         """Neither. What others wrote into the program's file stays.
@@ -70,12 +69,12 @@ class TaughtInstaller:
         Raises:
             HostConfigError: a file can't be edited; it is left as it is.
         """
-        path, own = self._hooks_file(setup), self._own(setup)
-        gone = _change(own, read_config(own), None)
+        path = self._hooks_file(setup)
         now = read_config(path) if path else None
         if now is None or not self._commands(path).found(now):
-            return gone
-        return [*_change(path, now, self._without(setup, path, now)), *gone]
+            return self._forgotten(setup)
+        left = self._without(setup, path, now)
+        return [*_change(path, now, left), *self._forgotten(setup)]
 
     def steps(self, setup: HostSetup) -> Sequence[str]:
         """What the user has to write into the program's own settings."""
@@ -127,6 +126,14 @@ class TaughtInstaller:
     def _commands(self, path: str) -> Commands:
         return Commands(self._spec.name, path)
 
+    def _kept(self, setup: HostSetup) -> Sequence[FileChange]:
+        own = self._own(setup)
+        return _change(own, read_config(own), self._content)
+
+    def _forgotten(self, setup: HostSetup) -> Sequence[FileChange]:
+        own = self._own(setup)
+        return _change(own, read_config(own), None)
+
     def _own(self, setup: HostSetup) -> str:
         return os.path.join(folder(setup.data_dir), self._spec.name + SUFFIX)
 
@@ -139,18 +146,20 @@ class TaughtWithMcp(TaughtInstaller):
         return self._servers(setup).status()
 
     def mcp_install(self, setup: HostSetup) -> Sequence[FileChange]:
-        """The file with our MCP server.
+        """The file with our MCP server. One without events is all that there is to keep.
 
         Raises:
             HostConfigError: the file can't be edited; it is left as it is.
         """
         program, *args = setup.mcp
         entry = {"command": program, "args": [*args, self._spec.name]}
-        return self._servers(setup).install(entry)
+        changes = self._servers(setup).install(entry)
+        return changes if self._spec.events else [*self._kept(setup), *changes]
 
     def mcp_uninstall(self, setup: HostSetup) -> Sequence[FileChange]:
         """The file without it. Raises as `mcp_install` does."""
-        return self._servers(setup).uninstall(setup)
+        changes = self._servers(setup).uninstall(setup)
+        return changes if self._spec.events else [*changes, *self._forgotten(setup)]
 
     def _servers(self, setup: HostSetup) -> JsonServers:
         assert self._spec.mcp is not None
