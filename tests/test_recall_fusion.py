@@ -146,6 +146,18 @@ def test_neighbours_in_a_session_follow_a_good_match(recall: Recall) -> None:
     assert far not in found
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 4, 20])
+def test_replaced_memories_come_last_on_any_page(recall: Recall, limit: int) -> None:
+    ids = recall.filled.observe(rows(*[f"billing is slow on day {n}" for n in range(5)]))
+    recall.near.likeness = {number: 0.9 - n / 10 for n, number in enumerate(ids)}
+    sql = "UPDATE observations SET superseded_by = ? WHERE id IN (?, ?)"
+    recall.filled.execute(sql, ids[4], ids[0], ids[2])
+    wanted = [ids[1], ids[3], ids[4], ids[0], ids[2]]
+    question = "why do invoices take long"
+    assert recall.ids(question, limit=limit) == wanted[:limit]
+    assert recall.ids(question, limit=limit, offset=1) == wanted[1 : 1 + limit]
+
+
 def test_what_each_index_covers_is_told(recall: Recall) -> None:
     ids = recall.filled.observe(rows(*[f"zanzibar {n}" for n in range(10)]))
     recall.near.covers = 0.5

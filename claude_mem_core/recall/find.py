@@ -63,6 +63,7 @@ class _Search:
         self._oldest = query.order == "date_asc"
         self._typed = Typed.of(query.text)
         self._apart: list[Scored] = []
+        self._any_superseded: bool | None = None
 
     def by_words(self, tiers: Tiers, wanted: int) -> list[Scored]:
         """Everything up to `wanted` results, best first."""
@@ -169,9 +170,15 @@ class _Search:
 
     def _superseded(self, kind: DocKind, match: str) -> frozenset[int]:
         """Rows that match, but that a later memory took the place of."""
-        if kind is DocKind.PROMPT:
+        if kind is DocKind.PROMPT or not self._some_superseded():
             return frozenset()
         return frozenset(rows_of(self._conn, kind, f"{_SUPERSEDED} AND ({match})", WINDOW))
+
+    def _some_superseded(self) -> bool:
+        if self._any_superseded is None:
+            sql = "SELECT 1 FROM memory_index WHERE memory_index MATCH ? LIMIT 1"
+            self._any_superseded = fetch.value(self._conn, sql, _SUPERSEDED) is not None
+        return self._any_superseded
 
     def _ordered(self, rows: list[Scored]) -> list[Scored]:
         """Best first; of the best, those that hold the words exactly as typed go ahead."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from heapq import nsmallest
 
 import apsw
 
@@ -36,11 +35,8 @@ def fused(
     sums = _sums(worded, others)
     scores = neighbours.raised(conn, sums, new=not _narrow(query) and sentence(query))
     scores = _at_home(conn, query, sums, scores)
-    rest = [key for key in scores if key not in complete]
-    behind = neighbours.superseded(conn, rest)
-    rest = nsmallest(
-        most, rest, key=lambda key: (key in behind, -scores[key], key[0].value, -key[1])
-    )
+    ranked = sorted((-scores[key], key[0], -key[1]) for key in scores if key not in complete)
+    rest = _first(conn, [(kind, -number) for _, kind, number in ranked], most)
     return [*complete.values(), *_partial(rest, scores, complete)]
 
 
@@ -53,6 +49,23 @@ def _at_home(
         return scores
     kept = neighbours.inside(conn, new, query.project_ids)
     return {key: score for key, score in scores.items() if key in found or key in kept}
+
+
+def _first(conn: apsw.Connection, ranked: Sequence[Key], most: int) -> list[Key]:
+    """The first of a list, those behind that a later memory took the place of.
+
+    Only as many are looked up as are wanted.
+    """
+    found: list[Key] = []
+    behind: list[Key] = []
+    for start in range(0, len(ranked), most):
+        some = ranked[start : start + most]
+        late = neighbours.superseded(conn, some)
+        found += [key for key in some if key not in late]
+        behind += [key for key in some if key in late]
+        if len(found) >= most:
+            break
+    return [*found, *behind][:most]
 
 
 def key_of(hit: Hit) -> Key:

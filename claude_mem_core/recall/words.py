@@ -85,7 +85,12 @@ def idents(text: str) -> str:
     The parts of camelCase names, whole words with a sign at an end (`C++`, `--flag`,
     `.env`), and single characters of unspaced scripts.
     """
-    chunks = dict.fromkeys(text.split())
+    # Most words are plain ones, which have neither humps nor signs.
+    chunks = [
+        chunk
+        for chunk in dict.fromkeys(text.split())
+        if not (chunk.isalpha() and (chunk.islower() or chunk.istitle()))
+    ]
     tokens = [_HUMP.sub(" ", name) for name in dict.fromkeys(_names(chunks))]
     tokens += [token for chunk in chunks if not chunk.isalnum() and (token := signed(chunk))]
     if not text.isascii():

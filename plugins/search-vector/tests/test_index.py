@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 from claude_mem_search_vector import table
 from claude_mem_search_vector.numbers import packed, signs
-from claude_mem_search_vector.scan import Scan, bits_of
+from claude_mem_search_vector.scan import BITS, Scan
 from claude_mem_search_vector.texts import KINDS
 
 from claude_mem_core.errors import MemError
@@ -208,12 +209,42 @@ def test_the_scan_follows_changes() -> None:
     assert not scan.loaded
 
 
+def test_the_scan_counts_the_signs_that_differ() -> None:
+    chance = random.Random(3)
+    rows = {n: (1 + n % 3, chance.randbytes(32)) for n in range(300)}
+    scan = Scan()
+    scan.load([(n, project, bits) for n, (project, bits) in rows.items() if n % 2])
+    scan.change([(n, project, bits) for n, (project, bits) in rows.items() if not n % 2], ())
+    for n in chance.sample(sorted(rows), 60):
+        rows[n] = (rows[n][0], chance.randbytes(32))
+        scan.change([(n, *rows[n])], [n] if n % 5 == 0 else ())
+    wanted = chance.randbytes(32)
+
+    def apart(n: int) -> int:
+        one, other = (int.from_bytes(bits, "little") for bits in (rows[n][1], wanted))
+        return ((one ^ other) & ((1 << BITS) - 1)).bit_count()
+
+    found = scan.nearest(wanted, len(rows), KINDS, None)
+    assert sorted(found) == sorted(rows)
+    assert [apart(n) for n in found] == sorted(map(apart, rows))
+    best = scan.nearest(wanted, 10, KINDS, [2])
+    assert {rows[n][0] for n in best} == {2}
+    assert apart(best[0]) == min(apart(n) for n in rows if rows[n][0] == 2)
+
+
+def test_all_signs_may_differ() -> None:
+    """More than a byte can count: the last one is not looked at."""
+    scan = Scan()
+    scan.load([(1, 1, b"\xff" * 48), (2, 1, b"\x00" * 48)])
+    assert scan.nearest(b"\x00" * 48, 1, KINDS, None)[0] == 2
+
+
 def test_vectors_are_packed_with_their_signs() -> None:
     assert packed([0.0, 0.0]) is None
     assert packed([float("nan"), 1.0]) is None
     small = packed([0.5, -1.0, 0.0, 1.0])
     assert small == bytes([64, 129, 0, 127])
-    assert bits_of(signs(small)) == int("1001", 2)
+    assert signs(small) == bytes([int("1001", 2)])
 
 
 def test_the_tables_need_no_extension(store: Any, quick: Any) -> None:

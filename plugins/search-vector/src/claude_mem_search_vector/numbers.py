@@ -15,7 +15,7 @@ def packed(vector: Sequence[float]) -> bytes | None:
     if not largest or not math.isfinite(largest):
         return None
     scale = TOP / largest
-    return array("b", [round(value * scale) for value in vector]).tobytes()
+    return array("b", map(round, [value * scale for value in vector])).tobytes()
 
 
 def signs(vector: bytes) -> bytes:

@@ -1,7 +1,9 @@
 """The signs of all vectors in memory: the nearest of a whole store in one pass.
 
-Python counts the differing bits of 100,000 pairs in about 10 ms, in slices that let
-other threads run. Takes 70 bytes a record, and only while it is used.
+They stand in planes: the first byte of every record side by side, then the second, and so
+on. A plane is compared by one translation and added as one whole number, a byte for each
+record, which is what Python does fastest: 100,000 records take 5 ms. Takes 40 bytes a
+record, and only while it is used.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import threading
 import time
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate
 
 import attrs
@@ -19,18 +22,19 @@ import attrs
 from claude_mem_core.types import DocKind
 from claude_mem_search_vector.texts import record_of
 
-BITS = 255  # differences have to fit in a byte
-SLICE = 10_000
+BITS = 255  # signs that are compared: differences have to fit in a byte
+_PLANES = 32
+_LAST = 0x7F  # what counts of the last plane
 _SAMPLED = 2_000
 UNUSED_S = 900.0
-_MASK = (1 << BITS) - 1
 
 Row = tuple[int, int, bytes | None]
 
 
-def bits_of(signs: bytes) -> int:
-    """Signs as a number."""
-    return int.from_bytes(signs, "little") & _MASK
+def cut(signs: bytes) -> bytes:
+    """As many signs as are compared."""
+    first = signs[:_PLANES].ljust(_PLANES, b"\0")
+    return first[:-1] + bytes([first[-1] & _LAST])
 
 
 @attrs.define
@@ -38,21 +42,43 @@ class _Part:
     """The records of one project and kind, by number."""
 
     numbers: array[int] = attrs.field(factory=lambda: array("q"))
-    bits: list[int] = attrs.field(factory=list)
+    planes: list[bytearray] = attrs.field(factory=lambda: [bytearray() for _ in range(_PLANES)])
 
-    def put(self, number: int, bits: int) -> None:
+    @classmethod
+    def of(cls, numbers: array[int], signs: bytearray) -> _Part:
+        """Records in order of their numbers, their signs in a row."""
+        return cls(numbers, [signs[place::_PLANES] for place in range(_PLANES)])
+
+    def put(self, number: int, signs: bytes) -> None:
         at = bisect_left(self.numbers, number)
-        if at < len(self.numbers) and self.numbers[at] == number:
-            self.bits[at] = bits
-        else:
+        known = self._is_at(at, number)
+        if not known:
             self.numbers.insert(at, number)
-            self.bits.insert(at, bits)
+        for plane, byte in zip(self.planes, signs, strict=True):
+            plane[at : at + known] = (byte,)
 
     def drop(self, number: int) -> None:
         at = bisect_left(self.numbers, number)
-        if at < len(self.numbers) and self.numbers[at] == number:
+        if self._is_at(at, number):
             del self.numbers[at]
-            del self.bits[at]
+            for plane in self.planes:
+                del plane[at]
+
+    def _is_at(self, at: int, number: int) -> bool:
+        return at < len(self.numbers) and self.numbers[at] == number
+
+    def differing(self, wanted: bytes) -> bytes:
+        """In how many signs each record differs, a byte each."""
+        total = 0
+        for plane, byte in zip(self.planes, wanted, strict=True):
+            total += int.from_bytes(plane.translate(_apart(byte)), "little")
+        return total.to_bytes(len(self.numbers), "little")
+
+
+@lru_cache(256)
+def _apart(wanted: int) -> bytes:
+    """For every byte, in how many bits it differs from this one."""
+    return bytes((byte ^ wanted).bit_count() for byte in range(256))
 
 
 class Scan:
@@ -64,11 +90,10 @@ class Scan:
         self._used = 0.0
 
     def load(self, rows: Iterable[Row]) -> None:
-        """Take all rows, unless they are there already."""
+        """Take all rows, which come in order of their numbers, unless they are there."""
         with self._lock:
             if self._parts is None:
-                self._parts = {}
-                self._put(rows)
+                self._parts = _gathered(rows)
 
     @property
     def loaded(self) -> bool:
@@ -97,7 +122,7 @@ class Scan:
         for number, project, signs in rows:
             if signs is not None:
                 key = project, record_of(number)[0]
-                self._parts.setdefault(key, _Part()).put(number, bits_of(signs))
+                self._parts.setdefault(key, _Part()).put(number, cut(signs))
 
     def forget(self, *, unused_only: bool = False) -> None:
         """Give the memory back."""
@@ -117,16 +142,20 @@ class Scan:
                 for (project, kind), part in (self._parts or {}).items()
                 if kind in kinds and (projects is None or project in projects)
             ]
-            apart = b"".join(_differing(bits_of(signs), parts))
+            apart = b"".join(part.differing(cut(signs)) for part in parts)
             return _numbers(parts, _least(apart, most)) if apart else []
 
 
-def _differing(wanted: int, parts: Iterable[_Part]) -> Iterator[bytes]:
-    """The number of differing bits of every record, a byte each."""
-    for part in parts:
-        for start in range(0, len(part.bits), SLICE):
-            some = part.bits[start : start + SLICE]
-            yield bytes(map(int.bit_count, map(wanted.__xor__, some)))
+def _gathered(rows: Iterable[Row]) -> dict[tuple[int, DocKind], _Part]:
+    """Rows by project and kind."""
+    found: dict[tuple[int, DocKind], tuple[array[int], bytearray]] = {}
+    for number, project, signs in rows:
+        if signs is not None:
+            key = project, record_of(number)[0]
+            numbers, joined = found.setdefault(key, (array("q"), bytearray()))
+            numbers.append(number)
+            joined += cut(signs)
+    return {key: _Part.of(*found.pop(key)) for key in list(found)}
 
 
 def _least(apart: bytes, most: int) -> list[int]:
