@@ -149,8 +149,16 @@ class Played:
         found: dict[str, Any] = self.get("/api/search", query=text, limit=100, **params)
         return found
 
+    def taken_in(self, seconds: float = 30.0) -> None:
+        """Wait for what hooks left on disk, as they do on a busy machine, if a worker runs."""
+        client = WorkerClient(self.paths)
+        if any(self.paths.spool.glob("*.ev")) and client.running():
+            client.post("/api/spool")
+            until(lambda: not any(self.paths.spool.glob("*.ev")), seconds)
+
     def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
         """What the database holds, read beside the worker."""
+        self.taken_in()
         conn = apsw.Connection(str(self.paths.database), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             return list(conn.execute(sql, values))

@@ -33,6 +33,7 @@ def live() -> Iterator[LiveWorker]:
     with running(tcp=True) as worker:
         body = {"text": f"{MARK} needle", "title": MARK, "project": "sec"}
         assert worker.ask("POST", "/api/memory/save", body).json["success"]
+        until(lambda: MARK in str(worker.ask("GET", "/api/search?query=needle").json))
         yield worker
 
 
