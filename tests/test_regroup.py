@@ -15,7 +15,7 @@ import pytest
 from claude_mem_core.errors import InvalidInput, NotFound
 from claude_mem_core.projects import Place
 from claude_mem_core.projects.worktrees import worktrees
-from claude_mem_core.store import folding, memories, projects, regroup, stats
+from claude_mem_core.store import erase, folding, memories, projects, regroup, stats
 from claude_mem_core.store.projects import ProjectRef
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
 from claude_mem_core.types import Trust
@@ -189,6 +189,17 @@ def test_a_merge_is_refused_twice_and_taken_back_once(home: Home) -> None:
 
 def read_ids(home: Home, name: str) -> set[int]:
     return set(home.store.read(lambda conn: projects.find(conn, name)))
+
+
+def test_a_forgotten_project_leaves_no_name_behind(home: Home) -> None:
+    save(home, place("shop"), "one")
+    ids = [resolve(home, place(key)).id for key in ("pay", "old")]
+    do(home, regroup.rename, "old", "older")
+    do(home, regroup.merge, [ids[0]], ids[1])
+    do(home, regroup.split, ids[0])
+    assert home.write(lambda conn: erase.drop_projects(conn, ids)) == 2
+    assert home.rows("SELECT * FROM project_changes") == []
+    assert home.rows("SELECT * FROM project_names") == []
 
 
 # Worktrees and submodules --------------------------------------------------------------------

@@ -60,6 +60,9 @@ WAITING = "SELECT t.id FROM pending_messages t WHERE {mine} LIMIT ?3"
 # An event that is empty already says its host and session still.
 EMPTIED = """t.payload <> json_object('kind', t.kind, 'host', t.host, 'session_id', t.session,
   'at_ms', t.at_ms) AND """
+CHANGES_OF = """
+  DELETE FROM project_changes WHERE project_id = ?1 OR json_type(before, ?2) IS NOT NULL
+"""
 LONELY_PROJECTS = """
   SELECT id FROM projects p WHERE id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM sdk_sessions WHERE project_id = p.id)
@@ -164,6 +167,9 @@ def drop_projects(conn: apsw.Connection, numbers: Sequence[int]) -> int:
     for number in gone:
         places = "DELETE FROM project_places WHERE project_key = (SELECT key FROM projects WHERE id = ?)"
         conn.execute(places, (number,))
+        if "project_changes" in tables(conn):
+            conn.execute(CHANGES_OF, (number, f'$."{number}"'))
+            conn.execute("DELETE FROM project_names WHERE project_id = ?", (number,))
         conn.execute("DELETE FROM project_labels WHERE project_id = ?", (number,))
         conn.execute("DELETE FROM totals WHERE project_id = ?", (number,))
         conn.execute("DELETE FROM projects WHERE id = ?", (number,))
