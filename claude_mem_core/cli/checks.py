@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -13,9 +16,11 @@ from claude_mem_core import __version__
 from claude_mem_core.cli import hostcheck
 from claude_mem_core.cli.finding import FAIL, OK, WARN, Check, Look, Row
 from claude_mem_core.cli.worker_text import ago, size
-from claude_mem_core.errors import MemError
+from claude_mem_core.errors import MemError, StoreError
+from claude_mem_core.files import read_private
 from claude_mem_core.paths import Paths
 
+LARGEST = 1 << 20
 WRITABLE = "make it writable, or choose another place with CLAUDE_MEM_DATA_DIR"
 
 
@@ -25,10 +30,19 @@ def rows(look: Look) -> Iterator[Row]:
         try:
             yield from check(look)
         except MemError as error:
-            yield Row(check.__name__.strip("_").replace("_", " "), FAIL, str(error))
+            yield Row(_topic(check), FAIL, str(error), cure_in(str(error)))
         except OSError as error:
-            text = error.strerror or type(error).__name__
-            yield Row(check.__name__.strip("_").replace("_", " "), FAIL, text)
+            yield Row(_topic(check), FAIL, error.strerror or type(error).__name__, "mem logs")
+
+
+def _topic(check: Check) -> str:
+    return check.__name__.strip("_").replace("_", " ")
+
+
+def cure_in(text: str) -> str:
+    """The command that a text of ours names; else the one that shows more."""
+    found = re.search(r"`(mem [^`]+)`", text)
+    return found[1] if found else "mem logs"
 
 
 def _program(look: Look) -> Iterator[Row]:
@@ -104,9 +118,10 @@ def _settings(look: Look) -> Iterator[Row]:
 
     found = SettingsSource(look.paths).current()
     if found.broken:
-        yield Row("settings", FAIL, found.broken, f"mend {look.paths.settings}")
+        yield Row("settings", FAIL, found.broken, "mem config mend")
     for warning in found.warnings:
-        yield Row("settings", WARN, warning)
+        if not (found.broken and warning.startswith(found.broken)):
+            yield Row("settings", WARN, warning, "mem config list")
     if not found.broken and not found.warnings:
         yield Row("settings", OK, str(look.paths.settings))
 
@@ -117,7 +132,7 @@ def _worker(look: Look) -> Iterator[Row]:
         yield from _running(found)
     else:
         yield from _down(look.paths, found)
-    yield from _left_on_disk(found)
+    yield from _left_on_disk(look.paths, found)
 
 
 def _running(found: dict[str, Any]) -> Iterator[Row]:
@@ -125,8 +140,8 @@ def _running(found: dict[str, Any]) -> Iterator[Row]:
     text = f"pid {found['pid']}, version {found['version']}"
     yield Row("worker", OK if same else FAIL, text, "" if same else "mem restart")
     if not found["recording"]:
-        cure = "mend or block the plugin: `mem plugins`"
-        yield Row("recording", FAIL, found["notes"].get("recording", "stopped"), cure)
+        text = found["notes"].get("recording", "stopped")
+        yield Row("recording", FAIL, text, "mem plugins")
     for topic, text in found["notes"].items():
         if topic != "recording":
             yield Row(topic, WARN, text, CURES.get(topic, "mem logs"))
@@ -151,16 +166,17 @@ def _down(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:
         yield Row("worker", FAIL, text, "mem restart")
     elif failure:
         text = f"the last start failed {ago(failure['at_ms'])}: {failure['text']}"
-        yield Row("worker", FAIL, text, "mend that, then mem start")
+        named = cure_in(failure["text"])
+        yield Row("worker", FAIL, text, "mem start" if named == "mem logs" else named)
     else:
         yield Row("worker", WARN, "not running", "mem start")
 
 
-def _left_on_disk(found: dict[str, Any]) -> Iterator[Row]:
+def _left_on_disk(paths: Paths, found: dict[str, Any]) -> Iterator[Row]:
     spool = found["spool"]
     if spool["rejected"]:
         text = f"{spool['rejected']} files in it were no records of ours"
-        yield Row("spool", WARN, text, "look into spool/rejected in the data directory")
+        yield Row("spool", WARN, text, "ls -l " + shlex.quote(f"{paths.spool}/rejected"))
     if spool["waiting"] and not found["running"]:
         yield Row("spool", WARN, f"{spool['waiting']} events wait for the worker", "mem start")
     if found["lost"]:
@@ -175,7 +191,7 @@ def _database(look: Look) -> Iterator[Row]:
         yield Row("database", OK, "none yet")
         return
     account = accounting(look.paths)
-    state, cure = (FAIL, "mem db check") if account.off else (OK, "")
+    state, cure = (FAIL, "mem db repair --force") if account.off else (OK, "")
     text = f"{account.accepted} events, {size(look.paths.database.stat().st_size)}"
     yield Row("database", state, "; ".join((text, *account.off)), cure)
 
@@ -193,6 +209,19 @@ def _hook(look: Look) -> Iterator[Row]:
         yield Row("hook", OK, str(look.paths.hook))
 
 
+def _rules(look: Look) -> Iterator[Row]:
+    """Without them a hook that finds no worker keeps no content."""
+    if not look.paths.database.exists():
+        return
+    try:
+        known = json.loads(read_private(look.paths.edge, LARGEST))
+    except (OSError, ValueError, StoreError):
+        known = None
+    if not isinstance(known, dict):
+        text = f"{look.paths.edge} can't be read: hooks keep no content while the worker is down"
+        yield Row("rules", FAIL, text, "mem repair")
+
+
 def _plugins(look: Look) -> Iterator[Row]:
     registry = look.registry
     if os.environ.get("CLAUDE_MEM_NO_PLUGINS") == "1":
@@ -200,7 +229,7 @@ def _plugins(look: Look) -> Iterator[Row]:
         return
     faulty = [p for p in registry.plugins.values() if p.error]
     for plugin in faulty:
-        cure = f"mend it, or mem plugins block {plugin.package}"
+        cure = f"mem plugins block {plugin.package}"
         yield Row(f"plugin {plugin.name}", FAIL, f"{plugin.state}: {plugin.error}", cure)
     if not faulty:
         yield Row("plugins", OK, f"{len(registry.plugins)} loaded")
@@ -219,6 +248,6 @@ def _models(look: Look) -> Iterator[Row]:
 
 
 CHECKS: tuple[Check, ...] = (
-    _program, _data_directory, _settings, _worker, _database, _hook, hostcheck.sent, _plugins,
+    _program, _data_directory, _settings, _worker, _database, _hook, _rules, hostcheck.sent, _plugins,
     _models, hostcheck.loss, hostcheck.hosts,
 )  # fmt: skip

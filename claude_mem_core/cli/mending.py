@@ -32,6 +32,8 @@ def mend(paths: Paths) -> Iterator[str]:
         raise process.unusable(paths, error) from error
     yield from _hook(paths)
     yield from _worker(paths)
+    yield from _rules(paths)
+    yield from _index(paths)
 
 
 def _modes(paths: Paths) -> Iterator[str]:
@@ -108,3 +110,45 @@ def _worker(paths: Paths) -> Iterator[str]:
         yield f"started the worker (pid {found.health['pid']})"
     if found.note:
         yield found.note
+
+
+def _rules(paths: Paths) -> Iterator[str]:
+    """The rules for hooks, where a worker that runs has not made them anew yet."""
+    from claude_mem_core.cli.pausing import own_id
+    from claude_mem_core.extensions import registry_of
+
+    if not paths.database.exists():
+        return
+    source, registry = registry_of(paths)
+    policy = edge.policy_of(registry, source.current(), own_id(paths) or _fence_id(paths))
+    if edge.publish(paths, policy):
+        yield f"published the rules for hooks anew: {paths.edge}"
+
+
+def _fence_id(paths: Paths) -> str:
+    from claude_mem_core.store import meta
+    from claude_mem_core.store.look import look
+
+    return look(paths.database, meta.fence_id)
+
+
+def _index(paths: Paths) -> Iterator[str]:
+    """What can be made anew from the tables; damage of these is left to a decision."""
+    from claude_mem_core.cli import upkeep
+    from claude_mem_core.errors import MemError
+    from claude_mem_core.store.check import only_parts, only_the_index
+
+    if not paths.database.exists():
+        return
+    found = upkeep.findings(paths.database)
+    if all(one.ok for one in found):
+        return
+    if not (only_parts(found) or only_the_index(found)):
+        yield "the database is damaged: `mem db repair` saves what can be read of it"
+        return
+    try:
+        upkeep.repair(paths)
+    except MemError as error:
+        yield f"the word index is damaged and could not be made anew: {error}"
+    else:
+        yield "made the word index anew"

@@ -18,6 +18,7 @@ from claude_mem_core import edge
 from claude_mem_core.errors import StoreError
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.longbroken import LongBroken
 from claude_mem_core.pipeline.models import Models
 from claude_mem_core.plugins import news as plugin_news
 from claude_mem_core.plugins.registry import Registry
@@ -57,6 +58,7 @@ class Notices:
         self._registry = registry
         self._settings = settings
         self._store = store
+        self.broken = LongBroken(store)
         self.outage: int = 0
         self._news = ""
         self.sources: list[Callable[[], str | None]] = [
@@ -82,7 +84,7 @@ class Notices:
             texts.append(MARKED.format(place.marked, shlex.join(CONFIRM + [place.marked])))
         clones = await self._store.aread(lambda conn: _clones(conn, place))
         if not (texts or clones):
-            return ""
+            return await self.broken.line(now_ms())
         said = await self._store.awrite(
             lambda conn: _first_unsaid(conn, texts, now_ms()) or _offered(conn, clones)
         )
@@ -92,7 +94,7 @@ class Notices:
             with suppress(StoreError, OSError):
                 told = edge.take_lost(self._paths)  # count anew; the sum stays for the rate
                 await self._store.awrite(lambda conn: counters.add(conn, "lost", now_ms(), told))
-        return said
+        return said or await self.broken.line(now_ms())
 
     def standing(self) -> tuple[str, ...]:
         """What keeps the memory from its work now: the agent is told it with every context."""

@@ -39,7 +39,7 @@ _DROP = """
 """
 _SETTINGS = """
   CREATE TABLE IF NOT EXISTS {0}_config(k PRIMARY KEY, v) WITHOUT ROWID;
-  INSERT OR IGNORE INTO {0}_config VALUES ('version', 4);
+  INSERT OR REPLACE INTO {0}_config VALUES ('version', 4);
   DROP TABLE {0};
 """
 _INSERT = """

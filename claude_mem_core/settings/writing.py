@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import time
 from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
+
+import attrs
 
 from claude_mem_core.errors import HostConfigError, SettingsError, StoreError
 from claude_mem_core.files import (
@@ -53,6 +56,38 @@ def create(paths: Paths, values: Mapping[str, str]) -> bool:
         text = json.dumps(dict(values), indent=2, ensure_ascii=False) + "\n"
         write_private(paths.settings, text.encode())
     return True
+
+
+@attrs.frozen
+class Rescued:
+    """What was whole in a broken file, and where that file lies now."""
+
+    values: Mapping[str, object]
+    aside: Path
+
+
+def mend(paths: Paths) -> Rescued | None:
+    """Write a broken file anew from its whole values; None when it can be read.
+
+    The broken one stays beside it, under another name.
+
+    Raises:
+        SettingsError, StoreError: it can't be moved or written.
+    """
+    secure_dir(paths.data)
+    with locked(paths.data / "settings.lock", WAIT_S):
+        found = read(paths.settings)
+        if not found.broken:
+            return None
+        target = _target(paths.settings)
+        aside = target.with_name(f"{target.name}.{time.time_ns()}.broken")
+        try:
+            os.replace(target, aside)
+        except OSError as error:
+            raise StoreError(f"{target} can't be moved: {error.strerror}; see `mem doctor`") from error
+        text = json.dumps(found.values, indent=2, ensure_ascii=False) + "\n"
+        write_private(target, text.encode())
+    return Rescued(found.values, aside)
 
 
 def _target(path: Path) -> Path:

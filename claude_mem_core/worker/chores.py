@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 SPOOL_S = 5.0
 TRASH_S = 3600.0
+FAULTS_S = 300.0
 IDLE_LEAST_S = 60
 IDLE_LOOK_S = 5.0
 _VERSION = re.compile(r'^__version__ = "([^"]+)"', re.MULTILINE)
@@ -174,6 +175,19 @@ async def fold_checkouts(services: Services) -> None:
 def _folded(conn: apsw.Connection) -> list[str]:
     folding.unfold(conn, now_ms())
     return folding.fold(conn, now_ms())
+
+
+async def watch_faults(state: WorkerState, services: Services) -> None:
+    """Every five minutes: note since when what is broken, for the line at a session's start."""
+    from claude_mem_core.worker import report
+    from claude_mem_core.worker.routes.wellness import lasting
+    from claude_mem_core.worker.spec import Call
+
+    while True:
+        await asyncio.sleep(FAULTS_S)
+        with suppress(StoreError):
+            found = lasting(await report.state_of(Call(services, state, {})))
+            await services.answers.notices.broken.seen(found, now_ms())
 
 
 async def leave_when_idle(state: WorkerState, services: Services) -> None:

@@ -11,7 +11,7 @@ from claude_mem_core.cli.emit import complain, emit, emit_json
 from claude_mem_core.errors import SettingsError, UsageError
 from claude_mem_core.extensions import registry_of
 from claude_mem_core.paths import Paths, data_dir
-from claude_mem_core.settings import Settings, SettingsSource
+from claude_mem_core.settings import Settings, SettingsSource, writing
 from claude_mem_core.settings.collecting import refusal
 from claude_mem_core.settings.declared import nearest
 from claude_mem_core.settings.values import allowed, as_text, masked_text
@@ -34,6 +34,7 @@ def arguments(parser: ArgumentParser) -> None:
     _action(actions, "explain", "what a setting means and why it has its value").add_argument(
         "key"
     )
+    _action(actions, "mend", "write a broken file anew from what is whole in it")
     _action(actions, "path", "where the settings file is")
 
 
@@ -50,6 +51,8 @@ def run(args: Namespace) -> int:
     paths = Paths(data_dir())
     if args.action == "path":
         return show_path(paths, args)
+    if args.action == "mend":
+        return mend(paths, args)
     source, _ = registry_of(paths, providers=True)
     actions = {"get": get, "set": change, "explain": explain}
     return actions.get(args.action, show_all)(source, args)
@@ -71,6 +74,19 @@ def show_path(paths: Paths, args: Namespace) -> int:
         emit_json({"path": str(paths.settings), "exists": paths.settings.exists()})
     else:
         emit(str(paths.settings))
+    return 0
+
+
+def mend(paths: Paths, args: Namespace) -> int:
+    """Put a broken file aside and write what is whole in it."""
+    kept = writing.mend(paths)
+    if args.json:
+        emit_json({"mended": kept is not None, "aside": str(kept.aside) if kept else None})
+    elif kept is None:
+        emit(f"{paths.settings} can be read, nothing was done")
+    else:
+        emit(f"{len(kept.values)} settings were whole and are kept: {', '.join(kept.values)}")
+        emit(f"the broken file is {kept.aside}; set what is missing with `mem config set`")
     return 0
 
 

@@ -16,6 +16,7 @@ DAY_MS = 86_400_000
 TODAY = """
   SELECT count(*), sum(state = 'skipped') FROM events WHERE host = ? AND received_ms >= ?
 """
+HINDERING = {"hook", "rules", "spool", "redaction"}
 CURES = {
     "hook": "mem repair", "store": "mem db check", "rules": "mem repair",
     "recording": "mem plugins", "disk": "make room on the disk",
@@ -64,6 +65,18 @@ def faults(state: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     """What is wrong, worst first."""
     found = [*_broken(state), *_doubtful(state)]
     yield from sorted(found, key=lambda problem: problem["level"] != "bad")
+
+
+def lasting(state: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Faults that keep the memory from its work: text and cure by topic.
+
+    That recording is stopped is told at every session's start anyway.
+    """
+    return {
+        fault["what"]: (fault["text"], fault["cure"])
+        for fault in faults(state)
+        if (fault["level"] == "bad" or fault["what"] in HINDERING) and fault["what"] != "recording"
+    }
 
 
 def _broken(state: Mapping[str, Any]) -> Iterator[dict[str, str]]:
