@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Summary,
         Tool,
         Values,
+        Watcher,
     )
 
 NAME = "claude_mem"
@@ -119,6 +120,15 @@ def mem_sinks() -> Iterable[Sink]:
     """Places that hear of each stored observation (chat, feed, webhook).
 
     On error: logged and counted; storing is never held up.
+    """
+    return ()
+
+
+@hookspec
+def mem_watchers() -> Iterable[Watcher]:
+    """Parts of the worker that see events which no hook reports (transcripts, feeds).
+
+    On error: logged; that watcher ends, the others and all hooks go on.
     """
     return ()
 

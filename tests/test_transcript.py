@@ -13,7 +13,8 @@ import attrs
 import pytest
 
 from claude_mem_core.errors import InvalidInput
-from claude_mem_core.pipeline.transcript import TAIL, below, final_answer, roots_of
+from claude_mem_core.pipeline.transcript import TAIL, final_answer
+from claude_mem_core.transcripts import below, roots_of
 from claude_mem_core.types import Event, EventKind, Host
 
 

@@ -15,6 +15,7 @@ import attrs
 from claude_mem_core.convert import event_to_json
 from claude_mem_core.store import tools
 from claude_mem_core.types import Event, EventKind
+from claude_mem_core.types.retelling import FROM
 
 TOOLS = {EventKind.TOOL_USED, EventKind.TOOL_FAILED, EventKind.FILE_EDITED}
 LAST_PROMPT = """
@@ -63,6 +64,8 @@ def event_key(conn: apsw.Connection, event: Event) -> str:
         return head + own
     if event.kind is EventKind.PROMPT_SENT:
         return f"{head}{digest(event)}@{event.at_ms}"
+    if event.host_event == FROM:  # read again, it must not depend on what is here by now
+        return f"{head}{event.prompt_id or ''}:{digest(event)}"
     if event.kind is EventKind.TURN_ENDED and event.prompt_id:
         return f"{head}{event.prompt_id}:{digest(event)}"
     return f"{head}{digest(event)}#{last_prompt_number(conn, event)}"

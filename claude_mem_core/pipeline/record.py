@@ -7,7 +7,7 @@ receipt and drops the content; a fault in a policy plugin stops recording.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.store import Store, journal, projects
+from claude_mem_core.store.draft import lowest
 from claude_mem_core.types import Event, EventKind, Trust
 
 log = logging.getLogger(__name__)
@@ -111,6 +112,30 @@ class Recorder:
         self.kept += 1
         self._tell(verdict.event, receipt)
         return receipt
+
+    async def accept_all(
+        self, events: Sequence[Event], most: Trust = Trust.USER, *, aside: bool = False
+    ) -> list[journal.Receipt]:
+        """Judge, clean and journal events that were told together, in one transaction.
+
+        `most` is the trust that none of them may exceed; with `aside` they are not queued
+        for the observing loop: who hands them in has them observed.
+
+        Raises:
+            StoreError: nothing of it was written.
+        """
+        verdicts = [await self._judge(event, {}, None, "") for event in events]
+        verdicts = [_bounded(verdict, most, aside) for verdict in verdicts]
+        for verdict in verdicts:
+            if verdict.reason is None:
+                await self.moves.settle(verdict.place)
+        receipts = await self._store.awrite(
+            lambda conn: [self._journal(conn, verdict, "", False) for verdict in verdicts]
+        )
+        self.kept += len(receipts)
+        for verdict, receipt in zip(verdicts, receipts, strict=True):
+            self._tell(verdict.event, receipt)
+        return receipts
 
     async def fill_answer(self, event_id: int, answer: str) -> None:
         """Give a stop event the final answer that came late; cleaned like any other."""
@@ -228,6 +253,12 @@ def _bare(event: Event) -> Event:
         transcript=None,
         extra={},
     )
+
+
+def _bounded(verdict: Verdict, most: Trust, aside: bool) -> Verdict:
+    """The verdict with no more trust than allowed, and out of the queue if so wished."""
+    state = "recorded" if aside and verdict.state == "pending" else verdict.state
+    return attrs.evolve(verdict, trust=lowest([verdict.trust, most]), state=state)
 
 
 def _emptied(before: str | None, after: str | None) -> bool:

@@ -27,6 +27,7 @@ from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Cleaners, Recorder
 from claude_mem_core.pipeline.testevent import TestEvents
 from claude_mem_core.pipeline.told import Told, tell
+from claude_mem_core.pipeline.watching import Watchers
 from claude_mem_core.plugins.calls import call_async, describe
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
@@ -55,6 +56,7 @@ class Services:
     tests: TestEvents
     tasks: TaskGroup
     models: Models
+    watchers: Watchers
 
 
 @asynccontextmanager
@@ -103,6 +105,7 @@ def _assemble(
     recorder, loop = _recorder(parts), _loop(parts)
     answers = _answers(parts, recorder, loop)
     adapters, tests = Adapters(registry), TestEvents(store, recorder, loop)
+    told = Told(registry, store, parts.start, loop.settle)
     return Services(
         paths=paths,
         settings=settings,
@@ -116,10 +119,11 @@ def _assemble(
         indexer=parts.indexer,
         loop=loop,
         answers=answers,
-        deliverer=_deliverer(parts, adapters, recorder, answers, loop, tests),
+        deliverer=_deliverer(parts, adapters, recorder, answers, loop, tests, told),
         tests=tests,
         tasks=tasks,
         models=parts.models,
+        watchers=_watchers(parts, recorder, loop, told),
     )
 
 
@@ -179,8 +183,8 @@ def _answers(parts: _Parts, recorder: Recorder, loop: ObserveLoop) -> Answers:
 
 def _deliverer(
     parts: _Parts, adapters: Adapters, recorder: Recorder, answers: Answers,
-    loop: ObserveLoop, tests: TestEvents,
-) -> Deliverer:
+    loop: ObserveLoop, tests: TestEvents, told: Told,
+) -> Deliverer:  # fmt: skip
     settings, store, start = parts.settings, parts.store, parts.start
     return Deliverer(
         adapters=adapters,
@@ -189,11 +193,18 @@ def _deliverer(
         loop=loop,
         late=LateAnswers(recorder.fill_answer, start, loop.wake),
         indexer=parts.indexer,
-        told=Told(parts.registry, store, start, loop.settle),
+        told=told,
         tests=tests,
         advisor=Advisor(settings=settings, store=store, cleaners=parts.cleaners, start=start),
         active=parts.models.active,
     )
+
+
+def _watchers(parts: _Parts, recorder: Recorder, loop: ObserveLoop, told: Told) -> Watchers:
+    return Watchers(
+        data=parts.paths.data, settings=parts.settings, registry=parts.registry,
+        store=parts.store, bus=parts.bus, recorder=recorder, told=told, loop=loop,
+    )  # fmt: skip
 
 
 def _starter(tasks: TaskGroup) -> Callable[..., None]:

@@ -1,24 +1,19 @@
 """A host's transcript, read for one thing: the final answer that its stop event lacks.
 
-The path comes out of a payload, so it is data: it is opened only below the host's own
-roots, step by step without following a link, only if it is a plain file, never waiting,
-and only its end is read. What the lines mean is the host adapter's business.
+Only its end is read. What the lines mean is the host adapter's business.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import stat
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
 from claude_mem_core.errors import InvalidInput
+from claude_mem_core.transcripts.places import below, open_below, roots_of
 from claude_mem_core.types import Event, Host, HostAdapter, ReadsTranscript
 
 TAIL = 1 << 20  # bytes; a turn's last words stand at the end
-BY_HANDLE = os.open in os.supports_dir_fd  # not on Windows
-VARIABLE = re.compile(r"^\$([A-Z][A-Z0-9_]*)")
 
 
 def final_answer(
@@ -57,64 +52,17 @@ def _asked(adapter: ReadsTranscript, lines: Sequence[bytes]) -> str | None:
         raise InvalidInput(f"the transcript's reader failed: {type(error).__name__}") from error
 
 
-def roots_of(record: Host, env: Mapping[str, str]) -> Iterator[str]:
-    """The folders that the host's record names, as they are here; unset ones left out."""
-    for root in record.transcript_roots:
-        found = VARIABLE.match(root)
-        if found:
-            value = env.get(found[1]) or os.environ.get(found[1]) or ""
-            root = value + root[found.end() :] if os.path.isabs(value) else ""
-        if root:
-            yield os.path.expanduser(root)
-
-
-def below(root: str, path: str) -> list[str] | None:
-    """The steps from `root` to `path`, by name alone; None when it is not inside.
-
-    A relative path is one that the adapter made, to be looked for below each root.
-    """
-    if "\0" in path or path.startswith(("//", "\\\\", "~")):
-        return None
-    whole = os.path.normpath(os.path.join(root, path))
-    for start in (root, os.path.realpath(root)):
-        inner = os.path.relpath(whole, start).split(os.sep)
-        if inner[0] not in {os.curdir, os.pardir}:
-            return inner
-    return None
-
-
 def tail(root: str, steps: Sequence[str]) -> list[bytes] | None:
     """The last lines of the file; None when there is no such plain file.
 
     Raises:
         OSError: it is there and can't be read.
     """
-    try:
-        opened = _open(os.path.realpath(root), steps)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    if not stat.S_ISREG(os.fstat(opened).st_mode):
-        os.close(opened)
+    opened = open_below(root, steps)
+    if opened is None:
         return None
     with os.fdopen(opened, "rb") as file:
         return _last_lines(file)
-
-
-def _open(root: str, steps: Iterable[str]) -> int:
-    """Open step by step from `root`; a link on the way is an OSError."""
-    *folders, name = steps
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    if not BY_HANDLE:
-        return os.open(os.path.join(root, *folders, name), flags)
-    folder = os.open(root, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        for step in folders:
-            inner = os.open(step, flags | os.O_DIRECTORY, dir_fd=folder)
-            os.close(folder)
-            folder = inner
-        return os.open(name, flags, dir_fd=folder)
-    finally:
-        os.close(folder)
 
 
 def _last_lines(file: BinaryIO) -> list[bytes]:

@@ -18,6 +18,7 @@ from claude_mem_core.types import (
     Setting,
     Sink,
     Tool,
+    Watcher,
 )
 
 # What each hook that takes no argument and offers something yields.
@@ -30,6 +31,7 @@ RECORDS: Mapping[str, type[Any]] = {
     "mem_embedders": Embedder,
     "mem_redactors": Redactor,
     "mem_sinks": Sink,
+    "mem_watchers": Watcher,
     "mem_routes": RouteSet,
     "mem_commands": Command,
     "mem_tools": Tool,

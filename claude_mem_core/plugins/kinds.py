@@ -30,6 +30,8 @@ OWN_HOOKS: Mapping[str, frozenset[str]] = {
     "mem_redactors": GUARDS,
     "mem_should_record": GUARDS,
     "mem_sinks": frozenset({"sink"}),
+    # A host without hooks is watched by its own package.
+    "mem_watchers": frozenset({"watcher", "host"}),
     "mem_routes": frozenset({"routes"}),
     "mem_commands": frozenset({"command"}),
     "mem_tools": frozenset({"tool"}),

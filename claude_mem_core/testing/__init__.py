@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from claude_mem_core.testing.search import SearchBackendContract
     from claude_mem_core.testing.sink import SinkContract
     from claude_mem_core.testing.tool import ToolContract
+    from claude_mem_core.testing.transcripts import TranscriptsContract
 
 __all__ = [
     "Call",
@@ -55,6 +56,7 @@ __all__ = [
     "SinkContract",
     "Talk",
     "ToolContract",
+    "TranscriptsContract",
     "Turn",
 ]
 

@@ -81,6 +81,14 @@ from claude_mem_core.types.records import (
     Sink,
     Tool,
     Values,
+    Watcher,
+)
+from claude_mem_core.types.transcripts import (
+    Desk,
+    TranscriptFile,
+    TranscriptReader,
+    Transcripts,
+    Watching,
 )
 
 __all__ = [
@@ -92,6 +100,7 @@ __all__ = [
     "Command",
     "Delivering",
     "Delivery",
+    "Desk",
     "DocKind",
     "Draft",
     "Embedder",
@@ -143,10 +152,15 @@ __all__ = [
     "Tool",
     "ToolCall",
     "ToolUse",
+    "TranscriptFile",
+    "TranscriptReader",
+    "Transcripts",
     "Trust",
     "Usage",
     "UsesEmbedders",
     "Values",
+    "Watcher",
+    "Watching",
     "Window",
     "WorksWhenIdle",
 ]

@@ -23,6 +23,7 @@ from claude_mem_core.types.protocols import (
     SearchIndex,
     ToolCall,
 )
+from claude_mem_core.types.transcripts import Transcripts, Watching
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
@@ -192,6 +193,7 @@ class Host(Record):
         context_chars: the host cuts or hides context longer than this; 0 for no limit.
         transcript_roots: folders (with `~` and `$VAR`) below which its transcripts lie.
         hooks: the host's event names that the installer registers.
+        transcripts: the forms in which it writes down what happened, below those folders.
     """
 
     open: Callable[[], HostAdapter]
@@ -201,6 +203,17 @@ class Host(Record):
     context_chars: int = 0
     transcript_roots: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
+    transcripts: tuple[Transcripts, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class Watcher(Record):
+    """Something in the worker that sees events which no hook reports.
+
+    `open` gets the settings; None means that there is nothing to watch.
+    """
+
+    open: Callable[[Values], Watching | None]
 
 
 @attrs.frozen(kw_only=True)

@@ -213,6 +213,8 @@ async def _is_idle(state: WorkerState, services: Services, limit: int) -> bool:
     quiet = time.monotonic() - max(state.last_request, state.last_reply) >= limit
     if not quiet or state.waiting or state.streams or services.loop.busy:
         return False
+    if services.watchers.awake:  # nobody would start us when something is written
+        return False
     if _has_entries(state.paths.spool):
         return False
     # What waits for a model that can't be asked now waits as well without us.

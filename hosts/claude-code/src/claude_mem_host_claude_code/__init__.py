@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
-from claude_mem_core.types import EventKind, Host, HostAdapter, HostInstaller
+from claude_mem_core.types import (
+    EventKind,
+    Host,
+    HostAdapter,
+    HostInstaller,
+    TranscriptFile,
+    TranscriptReader,
+    Transcripts,
+)
 
 
 def open_adapter() -> HostAdapter:
@@ -18,6 +26,18 @@ def open_installer() -> HostInstaller:
     from claude_mem_host_claude_code.installer import ClaudeCodeInstaller
 
     return ClaudeCodeInstaller()
+
+
+def open_history(file: TranscriptFile) -> TranscriptReader:
+    from claude_mem_host_claude_code.history import History
+
+    return History(file)
+
+
+def open_inner_history(file: TranscriptFile) -> TranscriptReader:
+    from claude_mem_host_claude_code.history import History
+
+    return History(file, inner=True)
 
 
 @hookimpl
@@ -36,6 +56,10 @@ def mem_hosts() -> Iterator[Host]:
         # It replaces text over 10,000 characters by a file name and a preview.
         context_chars=9000,
         transcript_roots=("$CLAUDE_CONFIG_DIR/projects", "~/.claude/projects"),
+        transcripts=(
+            Transcripts(pattern="*/*.jsonl", open=open_history),
+            Transcripts(pattern="*/*/subagents/*.jsonl", open=open_inner_history, inner=True),
+        ),
         hooks=(
             "SessionStart",
             "UserPromptSubmit",

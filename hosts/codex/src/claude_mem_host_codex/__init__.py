@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
-from claude_mem_core.types import EventKind, Host, HostAdapter, HostInstaller
+from claude_mem_core.types import (
+    EventKind,
+    Host,
+    HostAdapter,
+    HostInstaller,
+    TranscriptFile,
+    TranscriptReader,
+    Transcripts,
+)
 
 
 def open_adapter() -> HostAdapter:
@@ -20,6 +28,12 @@ def open_installer() -> HostInstaller:
     return CodexInstaller()
 
 
+def open_history(file: TranscriptFile) -> TranscriptReader:
+    from claude_mem_host_codex.history import History
+
+    return History(file)
+
+
 @hookimpl
 def mem_hosts() -> Iterator[Host]:
     yield Host(
@@ -32,6 +46,7 @@ def mem_hosts() -> Iterator[Host]:
         # It cuts longer text in the middle; 12,000 characters were too much.
         context_chars=8000,
         transcript_roots=("$CODEX_HOME/sessions", "~/.codex/sessions"),
+        transcripts=(Transcripts(pattern="**/rollout-*.jsonl", open=open_history),),
         hooks=(
             "SessionStart",
             "UserPromptSubmit",

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
-from claude_mem_core.types import EventKind, Host, HostAdapter, HostInstaller
+from claude_mem_core.types import (
+    EventKind,
+    Host,
+    HostAdapter,
+    HostInstaller,
+    TranscriptFile,
+    TranscriptReader,
+    Transcripts,
+)
+
+BESIDE = ("../.project_root",)
 
 
 def open_adapter() -> HostAdapter:
@@ -20,6 +30,12 @@ def open_installer() -> HostInstaller:
     return GeminiInstaller()
 
 
+def open_history(file: TranscriptFile) -> TranscriptReader:
+    from claude_mem_host_gemini.history import History
+
+    return History(file)
+
+
 @hookimpl
 def mem_hosts() -> Iterator[Host]:
     yield Host(
@@ -30,5 +46,15 @@ def mem_hosts() -> Iterator[Host]:
         installer=open_installer,
         injects_at=(EventKind.SESSION_STARTED,),
         context_chars=9000,
+        transcript_roots=("~/.gemini/tmp",),
+        transcripts=(
+            Transcripts(pattern="*/chats/session-*.jsonl", open=open_history, beside=BESIDE),
+            Transcripts(
+                pattern="*/chats/session-*.json",
+                open=open_history,
+                beside=BESIDE,
+                form="document",
+            ),
+        ),
         hooks=("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd"),
     )

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
-from claude_mem_core.types import EventKind, Host, HostAdapter, HostInstaller
+from claude_mem_core.types import (
+    EventKind,
+    Host,
+    HostAdapter,
+    HostInstaller,
+    TranscriptFile,
+    TranscriptReader,
+    Transcripts,
+)
 
 
 def open_adapter() -> HostAdapter:
@@ -20,6 +28,12 @@ def open_installer() -> HostInstaller:
     return KimiInstaller()
 
 
+def open_history(file: TranscriptFile) -> TranscriptReader:
+    from claude_mem_host_kimi.history import History
+
+    return History(file)
+
+
 @hookimpl
 def mem_hosts() -> Iterator[Host]:
     yield Host(
@@ -32,6 +46,13 @@ def mem_hosts() -> Iterator[Host]:
         injects_at=(EventKind.PROMPT_SENT,),
         context_chars=9000,
         transcript_roots=("$KIMI_CODE_HOME/sessions", "~/.kimi-code/sessions"),
+        transcripts=(
+            Transcripts(
+                pattern="*/*/agents/main/wire.jsonl",
+                open=open_history,
+                beside=("../../state.json",),
+            ),
+        ),
         hooks=(
             "SessionStart",
             "UserPromptSubmit",
