@@ -124,7 +124,7 @@ class Recorder:
         Raises:
             StoreError: nothing of it was written.
         """
-        verdicts = [await self._judge(event, {}, None, "") for event in events]
+        verdicts = [await self.judge(event, {}, None, "") for event in events]
         verdicts = [_bounded(verdict, most, aside) for verdict in verdicts]
         for verdict in verdicts:
             if verdict.reason is None:
