@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -70,6 +71,23 @@ def test_of_the_environment_only_the_settled_names_travel(home: HookHome) -> Non
         "CLAUDE_MEM_DISABLE_SUMMARY=1;CLAUDE_PROJECT_DIR=/home/%C3%BC%20x%3By%0D%0Az"
     )
     assert b"sk-ant-never" not in str(request.headers).encode()
+
+
+def test_a_host_that_does_not_say_where_it_works_is_asked_by_place(
+    home: HookHome, tmp_path: Path
+) -> None:
+    """`--here` sends the directory that the hook was started in, over what is set."""
+    where = tmp_path / "wörk"
+    where.mkdir()
+    env = {"CLAUDE_PROJECT_DIR": "/elsewhere"}
+    with stand_in(home) as worker:
+        home.run("pre_user_prompt", EVENT, "--here", host="windsurf", env=env, cwd=where)
+    (request,) = worker.requests
+    sent = f"CLAUDE_PROJECT_DIR={quote(str(where), safe='/')}"
+    assert request.headers["x-mem-env"] == sent
+    home.run("pre_user_prompt", EVENT, "--here", host="windsurf", cwd=where)
+    head, _ = home.record()
+    assert head["env"] == {"CLAUDE_PROJECT_DIR": str(where)}
 
 
 def test_the_hot_path_imports_next_to_nothing(home: HookHome) -> None:

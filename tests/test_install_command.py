@@ -309,12 +309,15 @@ ALL_HOSTS = (
     "claude-code",
     "codex",
     "copilot",
+    "cursor",
     "gemini",
     "kimi",
     "openclaw",
     "opencode",
     "pi",
+    "qoder",
     "qwen",
+    "windsurf",
 )
 
 

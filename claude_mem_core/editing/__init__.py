@@ -7,6 +7,7 @@ order mark. Public for plugins that install into a host:
 * `Json` finds places in JSON with comments and changes only those;
 * `HookGroups` keeps our hooks in JSON of the nested form, `JsonHooksInstaller` is a whole
   installer for hosts of that form that start hooks through a shell;
+* `FlatHooksInstaller` is one for hosts whose lists hold the hooks themselves;
 * `JsonServers` keeps our MCP server in a JSON file, `McpOnlyInstaller` is a whole installer
   for programs that take nothing else;
 * `TomlBlock` keeps one marked block in a TOML file;
@@ -19,6 +20,7 @@ from __future__ import annotations
 
 from claude_mem_core.editing.commands import LAUNCH_MARK, shell_words, starts_us
 from claude_mem_core.editing.files import CONFIG_BYTES, read_config
+from claude_mem_core.editing.flathooks import FlatHooksInstaller
 from claude_mem_core.editing.hookgroups import HookGroups
 from claude_mem_core.editing.jsonedit import Json
 from claude_mem_core.editing.jsonhooks import (
@@ -41,6 +43,7 @@ __all__ = [
     "CONFIG_BYTES",
     "LAUNCH_MARK",
     "Before",
+    "FlatHooksInstaller",
     "HookGroups",
     "Json",
     "JsonHooksInstaller",

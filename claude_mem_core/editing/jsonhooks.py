@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from claude_mem_core.editing.commands import shell_words, starts_us
@@ -59,6 +59,11 @@ class JsonHooksInstaller:
     matchers: ClassVar[Mapping[str, str]] = {}
     waits: ClassVar[Mapping[str, Sequence[str]]] = {}
 
+    @property
+    def events(self) -> Sequence[str]:
+        """The host's events that our hooks are for."""
+        return tuple(self.timeouts)
+
     def folder_of(self, setup: HostSetup) -> str:
         """The host's own folder in the user's home."""
         raise NotImplementedError
@@ -90,22 +95,34 @@ class JsonHooksInstaller:
         Raises:
             HostConfigError: the data directory's path can't be quoted for a shell.
         """
-        return {event: self._group(event, setup.argv) for event in self.timeouts}
+        return {event: self._group(event, setup.argv) for event in self.events}
 
     def _group(self, event: str, argv: Sequence[str]) -> Group:
-        words = [*argv, self.host, event, *self.waits.get(event, ())]
         hook = {
             "type": "command",
-            "command": shell_words(words, self.title),
+            "command": self.command(event, argv),
             "timeout": self.timeouts[event],
         }
         head = {"matcher": self.matchers[event]} if event in self.matchers else {}
         return {**head, "hooks": [hook]}
 
+    def command(self, event: str, argv: Sequence[str]) -> str:
+        """The command line of one hook.
+
+        Raises:
+            HostConfigError: the data directory's path can't be quoted for a shell.
+        """
+        words = [*argv, self.host, event, *self.waits.get(event, ())]
+        return shell_words(words, self.title)
+
+    def hooks_in(self, group: Group) -> list[Any]:
+        """The hooks of one of our groups."""
+        return list(group["hooks"])
+
     @property
     def edit(self) -> HookGroups:
         """The editor of our groups in the file."""
-        return HookGroups(self.timeouts, self._mine)
+        return HookGroups(self.events, self._mine)
 
     def _mine(self, hook: object) -> bool:
         return isinstance(hook, dict) and starts_us(hook.get("command"), self.host)
@@ -126,9 +143,9 @@ class JsonHooksInstaller:
         found = shutil.which(self.program, path=setup.env.get("PATH"))
         return HostStatus(
             detected=bool(found) or os.path.isdir(self.folder_of(setup)),
-            installed=set(ours) >= set(self.timeouts),
+            installed=set(ours) >= set(self.events),
             config=file,
-            problems=(*gone(ours.values()), *said),
+            problems=(*gone(map(self.hooks_in, ours.values())), *said),
         )
 
     def install(self, setup: HostSetup) -> Sequence[FileChange]:
@@ -227,12 +244,12 @@ class JsonHooksInstaller:
             return False
 
 
-def gone(groups: Any) -> Iterator[str]:
+def gone(groups: Iterable[Iterable[Mapping[str, Any]]]) -> Iterator[str]:
     """A word when the program that our hooks start is not there any more."""
     import shlex
 
     for group in groups:
-        for hook in group["hooks"]:
+        for hook in group:
             words = shlex.split(str(hook.get("command", ""))) if os.name != "nt" else []
             if words and os.path.isabs(words[0]) and not os.path.exists(words[0]):
                 yield f"the hooks start {words[0]}, which is gone; run `mem install` again"

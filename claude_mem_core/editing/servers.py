@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -31,11 +31,12 @@ def is_ours(value: object) -> bool:
 
 @attrs.frozen
 class JsonServers:
-    """The object of MCP servers in one JSON file.
+    """The object of MCP servers in one JSON file; or another one with a member of ours.
 
     Attributes:
         path: the file.
-        keys: names that lead to the object of servers.
+        keys: names that lead to the object of servers; none for the file's own object.
+        mine: whether a member is ours.
         inside: folder that the path may not leave by a link.
         mode: permission of a file that we make.
     """
@@ -44,12 +45,13 @@ class JsonServers:
     keys: tuple[str, ...] = ("mcpServers",)
     inside: str | None = None
     mode: int = 0o600
+    mine: Callable[[object], bool] = is_ours
 
     def status(self) -> McpStatus:
         """Whether our server stands in the file."""
         try:
             doc = self._opened(read_config(self.path, self.inside))
-            there = any(is_ours(doc.value(node)) for _, node in self._servers(doc))
+            there = any(self.mine(doc.value(node)) for _, node in self._servers(doc))
         except HostConfigError as error:
             return McpStatus(registered=False, config=self.path, problems=(str(error),))
         return McpStatus(registered=there, config=self.path)
@@ -93,7 +95,7 @@ class JsonServers:
         try:
             doc = self._opened(content)
             found = (doc.value(node) for _, node in self._servers(doc))
-            return next((value for value in found if is_ours(value)), None)
+            return next((value for value in found if self.mine(value)), None)
         except HostConfigError:
             return None
 
@@ -104,7 +106,7 @@ class JsonServers:
             HostConfigError: it is no JSON object, or holds other things in this place.
         """
         doc = self._opened(content)
-        ours = [(name, node) for name, node in self._servers(doc) if is_ours(doc.value(node))]
+        ours = [(name, node) for name, node in self._servers(doc) if self.mine(doc.value(node))]
         if ours:
             if doc.value(ours[0][1]) != entry:
                 doc.replace([(ours[0][1], dict(entry))])
@@ -126,7 +128,7 @@ class JsonServers:
         box = doc.find(*self.keys)
         if box is None:
             return content
-        places = [i for i, node in enumerate(box.items) if is_ours(doc.value(node))]
+        places = [i for i, node in enumerate(box.items) if self.mine(doc.value(node))]
         doc.remove((box, places))
         for depth in range(len(self.keys), 0, -1):
             self._tidy(doc, self.keys[:depth], before)

@@ -84,6 +84,8 @@ class Call:
         self.key = f"{now:020d}-{_os.getpid()}"
         self.at_ms = now // 1_000_000
         self.env = environment()
+        if "--here" in options:  # of a host whose payload does not say where it works
+            self.env["CLAUDE_PROJECT_DIR"] = here()
         self.wait = patience(self.event, options.get("--wait", ""))
         self.waits_for_start = self.wait > QUICK_S and self.event not in WARM_ONLY
         if self.event in PROMPTS and self.wait == QUICK_S and is_patient(self.data):
@@ -98,13 +100,15 @@ class Call:
 
 
 def arguments(args: list[str]) -> tuple[list[str], dict[str, str]]:
-    """HOST and EVENT, and the options `--data-dir D` and `--wait SECONDS`."""
+    """HOST and EVENT, and the options `--data-dir D`, `--wait SECONDS` and `--here`."""
     words: list[str] = []
     options: dict[str, str] = {}
     rest = iter(args)
     for word in rest:
         if word in ("--data-dir", "--wait"):
             options[word] = next(rest, "")
+        elif word == "--here":
+            options[word] = word
         else:
             words.append(word)
     return words, options
@@ -127,6 +131,14 @@ def environment() -> dict[str, bytes]:
         return {n: given[n].encode("utf-8", "replace")[:2000] for n in PASSED if given.get(n)}
     pairs = [(name, given.get(name.encode(), b"")) for name in PASSED]
     return {name: value[:2000] for name, value in pairs if value}
+
+
+def here() -> bytes:
+    """The directory that the host started us in."""
+    try:
+        return _os.getcwdb()[:2000]
+    except OSError:
+        return b""
 
 
 def switched_off(call: Call) -> bool:

@@ -29,7 +29,7 @@ _NAME = re.compile(r"[A-Za-z_]{1,40}")
 _ID_NAME = re.compile(
     r"(?:.*_)?(?:id|Id|ID)|.*(?:Id|ID)|hook_event_name|hookEventName|tool_?[nN]ame|agent_type"
 )
-_PLACES = ("cwd", "workspace", "workspace_roots", "project_dir", "projectDir")
+_PLACES = ("cwd", "workspace", "workspace_roots", "workspacePaths", "project_dir", "projectDir")
 _TOOLS = ("tool_name", "toolName", "tool")
 
 
@@ -62,8 +62,15 @@ def is_private(value: Any, clean: Any) -> bool:
     """Whether cleaning has left nothing of what the user typed."""
     if not isinstance(value, dict) or not isinstance(clean, dict):
         return False
-    before, after = words(value.get("prompt")), words(clean.get("prompt"))
+    before, after = words(prompt_of(value)), words(prompt_of(clean))
     return bool(before.strip()) and not after.strip()
+
+
+def prompt_of(value: dict[str, Any]) -> Any:
+    """The prompt of an event, where hosts put it."""
+    inner = value.get("tool_info")
+    within = inner.get("user_prompt") if isinstance(inner, dict) else None
+    return value.get("prompt", within)
 
 
 def words(part: Any) -> str:

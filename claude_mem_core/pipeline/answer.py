@@ -160,7 +160,10 @@ class Answers:
         made = await self._store.aread(lambda conn: self._made(conn, asked, source))
         if made.text and asked.session_db_id:
             ids, now = list(made.ids), now_ms()
-            self._store.write(lambda conn: given.remember(conn, asked.session_db_id, ids, now))
+            beside = "folder" in asked.event.extra
+            self._store.write(
+                lambda conn: given.remember(conn, asked.session_db_id, ids, now, beside=beside)
+            )
         return made.text
 
     def _made(self, conn: apsw.Connection, asked: Asked, source: StartSource) -> ContextText:

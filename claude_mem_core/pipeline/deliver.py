@@ -89,12 +89,12 @@ class Deliverer:
     async def _record(
         self, host: OpenHost, delivery: Delivery, events: Sequence[Event]
     ) -> Answer:
-        answer = Answer(host_event=delivery.event)
+        answers = [Answer(host_event=delivery.event)]
         for number, event in enumerate(events):
             event = _marked(event, delivery)
             key = delivery.key if number == 0 else f"{delivery.key}.{number}"
-            answer = await self._one(host, delivery, event, key)
-        return answer
+            answers.append(await self._one(host, delivery, event, key))
+        return together(answers, host.record.context_chars)
 
     async def _one(self, host: OpenHost, delivery: Delivery, event: Event, key: str) -> Answer:
         if is_test(event):
@@ -139,6 +139,18 @@ class Deliverer:
             self._indexer.wake()
         if event.kind is EventKind.TURN_ENDED and not event.answer:
             self._late.watch(host, event, delivery, receipt)
+
+
+def together(answers: Sequence[Answer], limit: int) -> Answer:
+    """The answer to all events of a delivery: the last one, with the context of each.
+
+    What would go beyond `limit` characters is left out whole; 0 for no limit.
+    """
+    context = ""
+    for answer in answers:
+        more = "\n".join(filter(None, (context, answer.context)))
+        context = more if not limit or len(more) <= limit else context
+    return attrs.evolve(answers[-1], context=context)
 
 
 def _marked(event: Event, delivery: Delivery) -> Event:

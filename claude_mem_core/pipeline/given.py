@@ -38,10 +38,17 @@ def session_of(conn: apsw.Connection, event: Event) -> int:
     return int(found[0]) if found else 0
 
 
-def remember(conn: apsw.Connection, session_db_id: int, ids: list[str], now: int) -> None:
-    """Keep what was given, for `mem why` and for the next resume."""
+def remember(
+    conn: apsw.Connection, session_db_id: int, ids: list[str], now: int, *, beside: bool = False
+) -> None:
+    """Keep what was given, for `mem why` and for the next resume.
+
+    `beside`: it came with what was given just now, for another folder of the session.
+    """
     if not session_db_id:
         return
+    if beside:
+        ids = [*noted(conn, session_db_id, "session"), *ids]
     conn.execute(MARK, (now, session_db_id))
     conn.execute(REMEMBER, (session_db_id, now, now, json.dumps(ids)))
 

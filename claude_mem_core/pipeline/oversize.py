@@ -13,6 +13,7 @@ FIELD = re.compile(rb'"([a-z_A-Z]{1,40})"\s*:\s*("(?:[^"\\]|\\.){0,4000}"|\d{1,1
 KEPT = frozenset(
     {"session_id", "transcript_path", "cwd", "prompt_id", "permission_mode", "sessionId"}
     | {"hook_event_name", "tool_name", "tool_use_id", "tool_call_id", "agent_id"}
+    | {"conversationId", "trajectory_id", "execution_id", "generation_id"}
     | {"agent_type", "conversation_id", "client_type", "file_path", "path", "command"}
 )
 HEAD = 20_000

@@ -163,7 +163,7 @@ class HostContract(RecordContract[Host]):
                 seen.add(event.kind)
                 answer = Answer(kind=event.kind, host_event=event.host_event, context=CONTEXT)
                 assert _carries(adapter.reply(answer), CONTEXT)
-        assert seen, f"no recorded call of {record.injects_at}"
+        assert seen or not record.injects_at, f"no recorded call of {record.injects_at}"
 
     def test_an_empty_answer_is_a_valid_no_op(
         self, adapter: HostAdapter, delivery: Delivery

@@ -6,15 +6,63 @@ uses those that fit it; where it differs, it has its own.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from claude_mem_core.types.events import Delivery, EventKind, StartSource, ToolUse
-from claude_mem_core.types.payload import Payload, missing
+from claude_mem_core.types import protocol_text
+from claude_mem_core.types.events import (
+    Answer,
+    Delivery,
+    Event,
+    EventKind,
+    StartSource,
+    ToolUse,
+)
+from claude_mem_core.types.payload import Payload, missing, read_payload
 
 Fields = dict[str, Any]
+Reader = Callable[[Payload], Fields | None]
 
 MEDIA = "[media prompt]"
 SOURCES = {source.value: source for source in StartSource}
+
+
+def events(
+    host: str,
+    delivery: Delivery,
+    readers: Mapping[str, Reader],
+    more: Callable[[Payload], Fields] | None = None,
+) -> list[Event]:
+    """The event of a payload; none for events that say nothing to a memory.
+
+    Args:
+        readers: what reads a payload, by the host's name of the event; it may say None.
+        more: further fields that every event has.
+
+    Raises:
+        InvalidInput: the payload is not one of this host's.
+    """
+    payload = read_payload(delivery)
+    name = payload.ident("hook_event_name") or delivery.event
+    read = readers.get(name)
+    if read is None:
+        return []
+    common = {**base(host, payload, delivery, name), **(more(payload) if more else {})}
+    fields = read(payload)
+    return [] if fields is None else [Event(**{**common, **fields})]
+
+
+def said(answer: Answer) -> Fields:
+    """What is to be said, as JSON: a notice, and context at a session's start."""
+    body: Fields = {}
+    if answer.notice:
+        body["systemMessage"] = answer.notice
+    if answer.context and answer.kind is EventKind.SESSION_STARTED:
+        body["hookSpecificOutput"] = {
+            "hookEventName": answer.host_event,
+            "additionalContext": answer.context,
+        }
+    return body
 
 
 def base(host: str, payload: Payload, delivery: Delivery, name: str) -> Fields:
@@ -33,6 +81,21 @@ def base(host: str, payload: Payload, delivery: Delivery, name: str) -> Fields:
         "agent_type": payload.ident("agent_type"),
         "transcript": whole_path(payload.path("transcript_path")),
     }
+
+
+def place(payload: Payload, otherwise: str) -> Fields:
+    """The directory that the host's environment names, where the payload names none."""
+    return {} if "cwd" in payload.fields else {"cwd": otherwise}
+
+
+def turn_id(payload: Payload) -> Fields:
+    """The host's id of the turn."""
+    return {"prompt_id": payload.ident("prompt_id")}
+
+
+def placed(payload: Payload, otherwise: str) -> Fields:
+    """Both."""
+    return {**place(payload, otherwise), **turn_id(payload)}
 
 
 def whole_path(path: str | None) -> str | None:
@@ -63,6 +126,13 @@ def prompt(text: str | None) -> Fields:
     if text is None:
         missing("prompt")
     return {"kind": EventKind.PROMPT_SENT, "prompt": text if text.strip() else MEDIA}
+
+
+def typed(text: str | None) -> Fields:
+    """The same, or a notice where the host wrote the words and nobody typed them."""
+    fields = prompt(text)
+    internal = protocol_text.kind_of(text or "")
+    return {"kind": EventKind.NOTICE, "reason": internal} if internal else fields
 
 
 def tool(payload: Payload, **result: Any) -> ToolUse:

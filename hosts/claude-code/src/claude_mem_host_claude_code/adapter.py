@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from claude_mem_core.types import (
     AdvisorCall,
@@ -13,10 +13,9 @@ from claude_mem_core.types import (
     EventKind,
     Output,
     hookform,
-    protocol_text,
 )
-from claude_mem_core.types.hookform import Fields
-from claude_mem_core.types.payload import Payload, read_payload
+from claude_mem_core.types.hookform import Fields, Reader
+from claude_mem_core.types.payload import Payload
 from claude_mem_host_claude_code import advice, transcript
 
 HOST = "claude-code"
@@ -31,14 +30,8 @@ class ClaudeCode:
         Raises:
             InvalidInput: the payload is not one of Claude Code's.
         """
-        payload = read_payload(delivery)
-        name = payload.ident("hook_event_name") or delivery.event
-        known = EVENTS.get(name)
-        if known is None:
-            return []
-        base = _base(payload, delivery, name)
-        fields = known(payload)
-        return [] if fields is None else [Event(**{**base, **fields})]
+        cwd = delivery.env.get("CLAUDE_PROJECT_DIR", "")
+        return hookform.events(HOST, delivery, EVENTS, lambda p: hookform.placed(p, cwd))
 
     def reply(self, answer: Answer) -> Output:
         """JSON that Claude Code takes; unknown words in it would be ignored silently."""
@@ -62,17 +55,8 @@ class ClaudeCode:
         return advice.advisor_calls(lines)
 
 
-def _base(payload: Payload, delivery: Delivery, name: str) -> Fields:
-    fields = hookform.base(HOST, payload, delivery, name)
-    if "cwd" not in payload.fields:
-        fields["cwd"] = delivery.env.get("CLAUDE_PROJECT_DIR", "")
-    return {**fields, "prompt_id": payload.ident("prompt_id")}
-
-
 def _prompt(payload: Payload) -> Fields:
-    fields = hookform.prompt(payload.text("prompt"))
-    internal = protocol_text.kind_of(payload.text("prompt") or "")
-    return {"kind": EventKind.NOTICE, "reason": internal} if internal else fields
+    return hookform.typed(payload.text("prompt"))
 
 
 def _tool_used(payload: Payload) -> Fields:
@@ -87,7 +71,7 @@ def _subagent_ended(payload: Payload) -> Fields | None:
     return hookform.subagent_ended(payload) if payload.ident("agent_type") else None
 
 
-EVENTS: dict[str, Callable[[Payload], Fields | None]] = {
+EVENTS: dict[str, Reader] = {
     "SessionStart": hookform.started,
     "UserPromptSubmit": _prompt,
     "PreToolUse": hookform.tool_starting,

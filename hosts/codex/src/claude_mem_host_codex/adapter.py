@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from claude_mem_core.types import (
     Answer,
@@ -13,10 +12,9 @@ from claude_mem_core.types import (
     EventKind,
     Output,
     hookform,
-    protocol_text,
 )
-from claude_mem_core.types.hookform import Fields
-from claude_mem_core.types.payload import Payload, read_payload
+from claude_mem_core.types.hookform import Fields, Reader
+from claude_mem_core.types.payload import Payload
 
 HOST = "codex"
 
@@ -30,36 +28,21 @@ class Codex:
         Raises:
             InvalidInput: the payload is not one of Codex CLI's.
         """
-        payload = read_payload(delivery)
-        name = payload.ident("hook_event_name") or delivery.event
-        known = EVENTS.get(name)
-        if known is None:
-            return []
-        base = hookform.base(HOST, payload, delivery, name)
-        return [Event(**{**base, **known(payload)})]
+        return hookform.events(HOST, delivery, EVENTS)
 
     def reply(self, answer: Answer) -> Output:
         """Nothing, or JSON with the keys it knows: one more, and it drops all of it."""
-        body: dict[str, Any] = {}
-        if answer.notice:
-            body["systemMessage"] = answer.notice
-        if answer.context and answer.kind is EventKind.SESSION_STARTED:
-            body["hookSpecificOutput"] = {
-                "hookEventName": answer.host_event,
-                "additionalContext": answer.context,
-            }
+        body = hookform.said(answer)
         return Output(stdout=json.dumps(body) if body else "")
 
 
 def _prompt(payload: Payload) -> Fields:
     """A user's prompt; its turn's id is no id of it, for several can come in one turn."""
-    text = payload.text("prompt")
-    fields = hookform.prompt(text)
+    fields = hookform.typed(payload.text("prompt"))
     if payload.ident("agent_id"):
         # A sub-agent's task comes as a prompt of its own; the agent wrote it.
         return {"kind": EventKind.NOTICE, "reason": "subagent_prompt"}
-    internal = protocol_text.kind_of(text or "")
-    return {"kind": EventKind.NOTICE, "reason": internal} if internal else fields
+    return fields
 
 
 def _tool_used(payload: Payload) -> Fields:
@@ -68,7 +51,7 @@ def _tool_used(payload: Payload) -> Fields:
     return {"kind": EventKind.TOOL_USED, "tool": tool}
 
 
-EVENTS: dict[str, Callable[[Payload], Fields]] = {
+EVENTS: dict[str, Reader] = {
     "SessionStart": hookform.started,
     "UserPromptSubmit": _prompt,
     "PostToolUse": _tool_used,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from claude_mem_core.types import (
@@ -16,8 +16,8 @@ from claude_mem_core.types import (
     ToolUse,
     hookform,
 )
-from claude_mem_core.types.hookform import Fields, words
-from claude_mem_core.types.payload import Payload, read_payload
+from claude_mem_core.types.hookform import Fields, Reader, words
+from claude_mem_core.types.payload import Payload
 
 HOST = "gemini"
 
@@ -35,27 +35,12 @@ class Gemini:
         Raises:
             InvalidInput: the payload is not one of Gemini CLI's.
         """
-        payload = read_payload(delivery)
-        name = payload.ident("hook_event_name") or delivery.event
-        known = EVENTS.get(name)
-        if known is None:
-            return []
-        base = hookform.base(HOST, payload, delivery, name)
-        if "cwd" not in payload.fields:
-            base["cwd"] = delivery.env.get("GEMINI_PROJECT_DIR", "")
-        return [Event(**{**base, **known(payload)})]
+        cwd = delivery.env.get("GEMINI_PROJECT_DIR", "")
+        return hookform.events(HOST, delivery, EVENTS, lambda p: hookform.place(p, cwd))
 
     def reply(self, answer: Answer) -> Output:
         """JSON only: it shows any other words to the user and not to the model."""
-        body: dict[str, Any] = {}
-        if answer.notice:
-            body["systemMessage"] = answer.notice
-        if answer.context and answer.kind is EventKind.SESSION_STARTED:
-            body["hookSpecificOutput"] = {
-                "hookEventName": answer.host_event,
-                "additionalContext": answer.context,
-            }
-        return Output(stdout=json.dumps(body))
+        return Output(stdout=json.dumps(hookform.said(answer)))
 
 
 def own_words(prompt: str) -> str:
@@ -107,7 +92,7 @@ def _turn_ended(payload: Payload) -> Fields:
     return {"kind": EventKind.TURN_ENDED, "answer": answer, "extra": again}
 
 
-EVENTS: dict[str, Callable[[Payload], Fields]] = {
+EVENTS: dict[str, Reader] = {
     "SessionStart": hookform.started,
     "BeforeAgent": _prompt,
     "AfterTool": _tool_used,

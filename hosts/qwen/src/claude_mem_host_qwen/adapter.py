@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from claude_mem_core.types import (
     Answer,
@@ -14,10 +13,9 @@ from claude_mem_core.types import (
     EventKind,
     Output,
     hookform,
-    protocol_text,
 )
-from claude_mem_core.types.hookform import Fields
-from claude_mem_core.types.payload import Payload, read_payload
+from claude_mem_core.types.hookform import Fields, Reader
+from claude_mem_core.types.payload import Payload
 
 HOST = "qwen"
 EXIT = re.compile(r"^Exit Code: *([1-9]\d{0,2}) *$", re.MULTILINE)
@@ -32,27 +30,11 @@ class Qwen:
         Raises:
             InvalidInput: the payload is not one of Qwen Code's.
         """
-        payload = read_payload(delivery)
-        name = payload.ident("hook_event_name") or delivery.event
-        known = EVENTS.get(name)
-        if known is None:
-            return []
-        base = hookform.base(HOST, payload, delivery, name)
-        base["prompt_id"] = payload.ident("prompt_id")
-        fields = known(payload)
-        return [] if fields is None else [Event(**{**base, **fields})]
+        return hookform.events(HOST, delivery, EVENTS, hookform.turn_id)
 
     def reply(self, answer: Answer) -> Output:
         """JSON only: any other words at a session's start would reach the model."""
-        body: dict[str, Any] = {}
-        if answer.notice:
-            body["systemMessage"] = answer.notice
-        if answer.context and answer.kind is EventKind.SESSION_STARTED:
-            body["hookSpecificOutput"] = {
-                "hookEventName": answer.host_event,
-                "additionalContext": answer.context,
-            }
-        return Output(stdout=json.dumps(body))
+        return Output(stdout=json.dumps(hookform.said(answer)))
 
 
 def _prompt(payload: Payload) -> Fields | None:
@@ -63,9 +45,7 @@ def _prompt(payload: Payload) -> Fields | None:
     submitted = payload.text("submitted_prompt")
     if submitted is None and not (payload.text("prompt") or "").strip():
         return None
-    fields = hookform.prompt(submitted if submitted is not None else payload.text("prompt"))
-    internal = protocol_text.kind_of(fields["prompt"])
-    return {"kind": EventKind.NOTICE, "reason": internal} if internal else fields
+    return hookform.typed(submitted if submitted is not None else payload.text("prompt"))
 
 
 def _tool_used(payload: Payload) -> Fields:
@@ -77,7 +57,7 @@ def _tool_used(payload: Payload) -> Fields:
     return {"kind": EventKind.TOOL_USED, "tool": hookform.tool(payload, output=output)}
 
 
-EVENTS: dict[str, Callable[[Payload], Fields | None]] = {
+EVENTS: dict[str, Reader] = {
     "SessionStart": hookform.started,
     "UserPromptSubmit": _prompt,
     "PostToolUse": _tool_used,
