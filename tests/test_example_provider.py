@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tools import installer
+
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "contrib" / "example-provider"
 PAGE = ROOT / "docs" / "writing-a-provider.md"
@@ -37,7 +39,7 @@ def test_it_passes_the_contract_where_it_is_installed(tmp_path: Path) -> None:
     shutil.copytree(EXAMPLE, code)
     env = {**os.environ, "HOME": str(tmp_path), "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     env["CLAUDE_MEM_DATA_DIR"] = str(tmp_path / "data")
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index"]
-    run(*pip, "--no-build-isolation", "--target", str(site), ".", cwd=code, env=env)
+    offline = ["--no-deps", "--no-build-isolation", "--no-index"]
+    installer.install(sys.executable, *offline, "--target", site, code, env=env)
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_example.py"]
     assert " passed" in run(*tests, cwd=code, env=env)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import installer
 from tools.new import CantMake, create
 
 ROOT = Path(__file__).parent.parent
@@ -65,9 +66,8 @@ def _settings() -> str:
 
 def _tested(package: Path, site: Path) -> str:
     """Install the package into a folder and run its tests there, away from the repo."""
-    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
-    target = ["--no-build-isolation", "--no-index", "--target", str(site), str(package)]
-    subprocess.run([*pip, *target], check=True, capture_output=True, timeout=100)
+    offline = ["--no-deps", "--no-build-isolation", "--no-index"]
+    installer.install(sys.executable, *offline, "--target", site, package, env=os.environ)
     env = {**os.environ, "PYTHONPATH": f"{site}{os.pathsep}{ROOT}"}
     pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"]
     done = subprocess.run(
