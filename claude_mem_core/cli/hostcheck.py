@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from claude_mem_core.cli import testevent
 from claude_mem_core.cli.finding import OK, WARN, Look, Row
-from claude_mem_core.cli.install.hosts import Target, setup_for, targets
+from claude_mem_core.cli.install.hosts import Target, chosen, setup_for, targets
 from claude_mem_core.cli.worker_text import ago
-from claude_mem_core.types import Host
+from claude_mem_core.types import Host, HostStatus
 
 NONE_YET = "no event yet"
 
@@ -45,18 +45,41 @@ def hosts(look: Look) -> Iterator[Row]:
     setup = setup_for(look.paths, hook_argv(look.paths))
     for target in targets(look.registry):
         status = target.status(setup)
-        if not status.detected:
-            continue
-        place = f"{status.version} {status.config}".strip()
-        if not status.installed:
-            cure = f"mem install --ide {target.name}"
-            yield Row(target.title, WARN, f"{place}: our hooks are not in it".strip(), cure)
-        for problem in status.problems:
-            # Some name what helps themselves; for the others an install puts it right.
-            cure = "" if "`" in problem else f"mem install --ide {target.name}"
-            yield Row(target.title, WARN, problem, cure)
-        if status.installed and not status.problems:
-            yield Row(target.title, OK, f"{place}; {_last(look, target)}")
+        if status.detected:
+            yield from _state(look, target, status)
+
+
+def one(look: Look, name: str) -> Iterator[Row]:
+    """All that can be said of one host, and a test event sent in its words.
+
+    Raises:
+        UnknownName: there is no such host.
+    """
+    from claude_mem_core.edge import hook_argv
+
+    (target,) = chosen(targets(look.registry), [name])
+    setup = setup_for(look.paths, hook_argv(look.paths))
+    yield from _state(look, target, target.status(setup))
+    if not look.state["running"]:
+        yield Row(testevent.TOPIC, WARN, "not sent: the worker does not run", "mem start")
+        return
+    if not target.record.hooks:
+        yield Row(testevent.TOPIC, OK, f"none: {target.title} has no hooks")
+        return
+    yield from testevent.rows(look.paths, [target.record], look.cwd)
+
+
+def _state(look: Look, target: Target, status: HostStatus) -> Iterator[Row]:
+    place = f"{status.version} {status.config}".strip()
+    if not status.installed:
+        cure = f"mem install --ide {target.name}"
+        yield Row(target.title, WARN, f"{place}: our hooks are not in it".strip(), cure)
+    for problem in status.problems:
+        # Some name what helps themselves; for the others an install puts it right.
+        cure = "" if "`" in problem else f"mem install --ide {target.name}"
+        yield Row(target.title, WARN, problem, cure)
+    if status.installed and not status.problems:
+        yield Row(target.title, OK, f"{place}; {_last(look, target)}")
 
 
 def _last(look: Look, target: Target) -> str:

@@ -137,6 +137,7 @@ def rows(paths: Paths, hosts: Iterable[Host], cwd: str) -> Iterator[Row]:
         return
     call = next(filter(None, (call_for(host, cwd) for host in hosts)), None)
     if call is None:
-        yield Row(TOPIC, WARN, "not sent: no plugin for a host", "mem plugins")
+        text = "not sent: no host is known in whose words it could be said"
+        yield Row(TOPIC, WARN, text, "mem plugins")
         return
     yield send(paths, call)

@@ -15,6 +15,9 @@ MARKS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--host", metavar="HOST", help="look at this host alone, and send a test event in its words"
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
@@ -22,8 +25,10 @@ def run(args: argparse.Namespace) -> int:
     """1 when a check failed; warnings alone are no failure."""
     from claude_mem_core.cli.checks import rows
     from claude_mem_core.cli.finding import FAIL, Look
+    from claude_mem_core.cli.hostcheck import one
 
-    found = list(rows(Look(Paths(data_dir()), os.getcwd())))
+    look = Look(Paths(data_dir()), os.getcwd())
+    found = list(one(look, args.host) if args.host else rows(look))
     failed = any(row.state == FAIL for row in found)
     if args.json:
         emit_json({"ok": not failed, "checks": [attrs.asdict(row) for row in found]})
