@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from subprocess import TimeoutExpired
+from threading import Event
 from typing import Any
 
+import apsw
 import attrs
 import psutil
 
 from claude_mem_core.edge import install_hook
 from claude_mem_core.files import secure_dir
+from claude_mem_core.settings import SettingsSource
 from claude_mem_core.testing import scripted
 from claude_mem_core.testing.fake_models import FakeModels, Talk, Turn
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
@@ -30,12 +33,54 @@ def observation(title: str, kind: str = "discovery", **fields: str) -> str:
     return f"<observation><type>{kind}</type><title>{title}</title>{inner}</observation>"
 
 
+TABLES = ("events", "observations", "session_summaries", "pending_messages", "user_prompts")
+# In the place of a table: its rows of the sessions whose ids begin with a mark.
+VIEW = """
+  CREATE TEMP VIEW {table} AS SELECT * FROM main.{table} WHERE session_db_id IN (
+    SELECT id FROM main.sdk_sessions WHERE content_session_id LIKE '{mark}%')
+"""
+
+
 @attrs.define
 class ModelHome(Played):
     """With the server that answers, and the Python that knows its provider."""
 
     models: FakeModels = attrs.field(kw_only=True)
     python: str = attrs.field(kw_only=True)
+    number: int = attrs.field(default=0, kw_only=True)
+    mark: str = attrs.field(default="", kw_only=True)
+    gates: list[Event] = attrs.field(factory=list, kw_only=True)
+
+    def fresh(self) -> ModelHome:
+        """For the next test on the same worker: its sessions and rows are its own."""
+        for gate in self.gates:
+            gate.set()
+        self.settle()
+        self.number += 1
+        self.mark = f"t{self.number}."
+        self.gates.clear()
+        self.models.requests.clear()
+        self.replies(observation("The retry test fails in pytest"))
+        return self
+
+    def gate(self) -> Event:
+        """What an answer of the server waits for."""
+        self.gates.append(Event())
+        return self.gates[-1]
+
+    def payload(self, event: str, session: str = "s-1", **more: Any) -> dict[str, Any]:
+        """A payload as Claude Code sends it."""
+        return super().payload(event, self.mark + session, **more)
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """What the database holds of this test's sessions, read beside the worker."""
+        conn = apsw.Connection(str(self.paths.database), flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            for table in TABLES if self.mark else ():
+                conn.execute(VIEW.format(table=table, mark=self.mark))
+            return list(conn.execute(sql, values))
+        finally:
+            conn.close()
 
     def start(self, **env: str) -> LiveWorker:
         """Start a worker that finds the provider."""
@@ -60,6 +105,10 @@ class ModelHome(Played):
     def said(self, number: int = -1) -> str:
         """The newest message of a request."""
         return str(self.asked[number]["messages"][-1]["content"])
+
+    def set(self, **values: str) -> None:
+        """Change settings, as `mem config set` does."""
+        SettingsSource(self.paths).update(values)
 
     def processors(self) -> list[psutil.Process]:
         """Processes of the providers of this data directory."""

@@ -15,7 +15,6 @@ import pytest
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.processor.client import Processor
 from claude_mem_core.processor.wire import Asked
-from claude_mem_core.settings import SettingsSource
 from claude_mem_core.testing.fake_models import Talk, Turn
 from claude_mem_core.types import Message
 from tests.model_home import ModelHome, model_home, observation, until
@@ -24,11 +23,26 @@ SUMMARY = "<summary><request>mend it</request><completed>nothing yet</completed>
 PROMPT = "the retry test fails since monday, find out why and mend it please"
 
 
-pytestmark = pytest.mark.slow  # each has a worker and a processor of its own
+pytestmark = pytest.mark.slow  # a real worker and a real processor
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[ModelHome]:
+    """One worker for all tests that leave it as they found it."""
+    with model_home() as made:
+        yield made
+        made.fresh()
+        made.is_sound()
 
 
 @pytest.fixture
-def home() -> Iterator[ModelHome]:
+def home(shared: ModelHome) -> ModelHome:
+    return shared.fresh()
+
+
+@pytest.fixture
+def own() -> Iterator[ModelHome]:
+    """A worker for a test after which the provider is held, or the settings are others."""
     with model_home() as made:
         yield made
 
@@ -37,10 +51,10 @@ def asked_once(home: ModelHome) -> bool:
     return len(home.asked) == 1
 
 
-def turn_in_hand(home: ModelHome, delay: float = 30.0) -> None:
+def turn_in_hand(home: ModelHome) -> None:
     """A turn whose request the server holds on to; the next request is answered at once."""
     good = observation("The retry test fails in pytest", "bugfix")
-    home.turns(Turn(text=good, delay=delay), Turn(text=good))
+    home.turns(Turn(text=good, gate=home.gate()), Turn(text=good))
     home.turn("s-1", PROMPT)
     until(lambda: asked_once(home))
 
@@ -54,7 +68,6 @@ def stored_once(home: ModelHome) -> None:
     ]
     sql = "SELECT DISTINCT state FROM events WHERE kind IN ('tool_used', 'turn_ended')"
     assert home.rows(sql) == [("stored",)]
-    home.is_sound()
 
 
 def test_a_killed_processor_costs_a_request_and_no_turn(home: ModelHome) -> None:
@@ -79,17 +92,19 @@ def test_a_killed_worker_sends_the_turn_again(home: ModelHome) -> None:
 
 
 def test_what_rules_made_serves_until_the_model_answers(home: ModelHome) -> None:
-    turn_in_hand(home, delay=5.0)
+    turn_in_hand(home)
     context = home.begin("s-2")
     assert "#" in context or "retry" in context
     made = home.observed()
     assert [row["model"] for row in made] == ["builtin"] * len(made)
     assert made, "there is a memory at once"
+    home.gates[0].set()
     stored_once(home)
     assert {row["model"] for row in home.observed()} == {"fake-model"}
 
 
-def test_a_crashing_provider_leaves_the_turn_to_wait(home: ModelHome) -> None:
+def test_a_crashing_provider_leaves_the_turn_to_wait(own: ModelHome) -> None:
+    home = own
     home.replies("CRASH")
     home.turn("s-1", PROMPT)
     until(lambda: len(home.asked) >= 2)
@@ -103,8 +118,16 @@ def waits(home: ModelHome) -> bool:
     return found == [("pending",)]
 
 
-def test_a_hanging_provider_is_ended(home: ModelHome) -> None:
+@pytest.fixture(scope="module")
+def still() -> Iterator[ModelHome]:
+    """Without a worker: the processor is asked directly."""
+    with model_home(running=False) as made:
+        yield made
+
+
+def test_a_hanging_provider_is_ended(still: ModelHome) -> None:
     """Asked directly: the worker waits longer before it takes one for dead."""
+    home = still
     home.replies("HANG", "It works.")
     asked = Asked(
         provider="scripted", system="s", messages=(Message(role="user", text="hello"),),
@@ -125,7 +148,8 @@ def test_a_hanging_provider_is_ended(home: ModelHome) -> None:
     assert home.processors() == []
 
 
-def test_an_idle_processor_is_let_go(home: ModelHome) -> None:
+def test_an_idle_processor_is_let_go(still: ModelHome) -> None:
+    home = still
     home.replies("It works.")
     asked = Asked(
         provider="scripted", system="s", messages=(Message(role="user", text="hello"),),
@@ -144,7 +168,8 @@ def test_an_idle_processor_is_let_go(home: ModelHome) -> None:
     anyio.run(ask)
 
 
-def test_a_faulty_provider_is_told_and_rules_serve(home: ModelHome) -> None:
+def test_a_faulty_provider_is_told_and_rules_serve(own: ModelHome) -> None:
+    home = own
     home.replies("BREAK")
     home.turn("s-1", PROMPT)
     until(lambda: home.observed())
@@ -159,8 +184,6 @@ def test_a_prompt_alone_and_small_talk_cost_nothing(home: ModelHome) -> None:
     home.hook(home.payload("UserPromptSubmit", "s-1", prompt="and now?"))
     home.settle()
     assert home.asked == []
-    assert home.processors() == []
-    home.is_sound()
 
 
 def test_turns_of_a_session_go_in_order_and_sessions_side_by_side(home: ModelHome) -> None:
@@ -168,7 +191,7 @@ def test_turns_of_a_session_go_in_order_and_sessions_side_by_side(home: ModelHom
         Talk(
             match="session one",
             anywhere=True,
-            turns=[Turn(text=observation("Of one"), delay=2)],
+            turns=[Turn(text=observation("Of one"), gate=home.gate())],
         ),
         Talk(match=".", anywhere=True, turns=[Turn(text=observation("Of two"))]),
     ]
@@ -176,7 +199,8 @@ def test_turns_of_a_session_go_in_order_and_sessions_side_by_side(home: ModelHom
         home.turn("s-1", f"session one, part {number}: {PROMPT}")
     home.turn("s-2", f"session two: {PROMPT}")
     until(lambda: any(row["title"] == "Of two" for row in home.observed()))
-    until(lambda: len(home.asked) >= 2)
+    assert not any("part 2" in newest(body) for body in home.asked), "it waits for part 1"
+    home.gates[0].set()
     home.settle()
     parts = [text for text in map(newest, home.asked) if "session one" in text]
     assert len(parts) == 2
@@ -200,8 +224,9 @@ def test_the_second_turn_goes_on_with_the_conversation(home: ModelHome) -> None:
     assert [message["role"] for message in two] == ["system", "user", "assistant", "user"]
 
 
-def test_a_new_generation_is_briefed() -> None:
-    with model_home(CLAUDE_MEM_OBSERVER_MAX_CONVERSATION_CHARS="4000") as home:
+def test_a_new_generation_is_briefed(home: ModelHome) -> None:
+    home.set(CLAUDE_MEM_OBSERVER_MAX_CONVERSATION_CHARS="4000")
+    try:
         home.replies(observation("The flag resets in pytest", "bugfix"))
         home.hook(home.payload("UserPromptSubmit", "s-1", prompt=PROMPT))
         for number in range(12):
@@ -218,6 +243,8 @@ def test_a_new_generation_is_briefed() -> None:
         home.settle()
         said = home.asked[-1]["messages"][1:]
         assert len(said) > 1 or re.search(r"#\d+ bugfix: The flag resets", said[0]["content"])
+    finally:
+        home.set(CLAUDE_MEM_OBSERVER_MAX_CONVERSATION_CHARS="48000")
 
 
 def test_what_is_made_up_is_not_kept(home: ModelHome) -> None:
@@ -289,10 +316,10 @@ def test_a_request_too_long_is_halved(home: ModelHome) -> None:
     sizes = [len(newest(body)) for body in home.asked]
     assert len(sizes) == 3, "once as it was, then its halves"
     assert max(sizes[1:]) < sizes[0]
-    home.is_sound()
 
 
-def test_held_up_turns_wait_and_are_stored_once(home: ModelHome) -> None:
+def test_held_up_turns_wait_and_are_stored_once(own: ModelHome) -> None:
+    home = own
     good = observation("The retry test fails in pytest")
     home.turns(Turn(status=401, text="no"), Turn(text=good))
     home.turn("s-1", PROMPT)
@@ -318,17 +345,21 @@ def test_the_processor_loads_no_provider_in_the_worker(home: ModelHome) -> None:
     assert process.ppid() == home.worker.pid
     os.kill(home.worker.pid, signal.SIGTERM)
     until(lambda: not process.is_running())
+    home.worker.stop()
+    home.start()
 
 
-def test_a_model_observes_again_what_rules_made(home: ModelHome) -> None:
-    SettingsSource(home.paths).update({"CLAUDE_MEM_PROVIDER": "builtin"})
+def test_a_model_observes_again_what_rules_made(own: ModelHome) -> None:
+    home = own
+    home.set(CLAUDE_MEM_PROVIDER="builtin")
     for session in ("s-1", "s-2"):
         home.turn(session, PROMPT)
     home.settle()
     assert {row["model"] for row in home.observed()} == {"builtin"}
     said = home.mem("observe", "again", "--yes", check=False).stderr
     assert "mem config set provider" in said
-    SettingsSource(home.paths).update({"CLAUDE_MEM_PROVIDER": "scripted"})
+    assert home.processors() == [], "rules need none"
+    home.set(CLAUDE_MEM_PROVIDER="scripted")
     home.replies(observation("The retry test fails in pytest") + SUMMARY)
     assert "1 turns wait" in home.mem("observe", "again", "--session", "s-1", "--yes").stdout
     home.settle()

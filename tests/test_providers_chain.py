@@ -1,16 +1,23 @@
-"""Our provider packages in a real worker and processor: chosen, keyed, asked, and stored."""
+"""Our provider packages in a real worker and processor: chosen, keyed, asked, and stored.
+
+One worker for all of them: another one is chosen while it runs.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from claude_mem_core import secrets
-from tests.model_home import model_home, observation, until
+from claude_mem_core.cli.keyring import Desk
+from tests.model_home import ModelHome, model_home, observation, until
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 KEY = "test-key-0123456789abcdef0123456789abcdef"
 PROMPT = "the retry test fails since monday, find out why and mend it please"
+SEEN = "The retry test fails in pytest"
 CHOSEN = {
     "openai-compatible": ("openai-compat-base-url", {"openai-compat-model": "small"}, ""),
     "openrouter": ("openrouter-base-url", {}, "CLAUDE_MEM_OPENROUTER_API_KEY"),
@@ -20,18 +27,37 @@ CHOSEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CHOSEN)
-def test_a_turn_is_observed_by_the_model(name: str) -> None:
-    address, more, key_name = CHOSEN[name]
-    with model_home([observation("The retry test fails in pytest")], running=False) as home:
-        for key, value in {address: home.models.url, **more, "provider": name}.items():
-            home.mem("config", "set", key, value)
-        if key_name:
+@pytest.fixture(scope="module")
+def shared() -> Iterator[ModelHome]:
+    with model_home(running=False) as home:
+        for key_name in filter(None, (chosen[2] for chosen in CHOSEN.values())):
             secrets.write(home.paths, key_name, KEY, "file")
         home.start()
-        home.turn("s-1", PROMPT)
-        seen = "The retry test fails in pytest"
-        until(lambda: seen in {row["title"] for row in home.observed()})
-        assert home.models.requests
-        log = "".join(path.read_text() for path in (home.paths.data / "logs").glob("*.log"))
-        assert KEY not in log
+        yield home
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_turn_is_observed_by_the_model(shared: ModelHome, name: str) -> None:
+    home, (address, more, _) = shared.fresh(), CHOSEN[name]
+    values = {address: home.models.url, **more, "provider": name}
+    Desk.open(home.paths).settings.update(values)
+    home.replies(observation(SEEN))
+    home.turn("s-1", PROMPT)
+    until(lambda: SEEN in {row["title"] for row in home.observed()}, 60)
+    assert home.models.requests
+    ends = {"gemini": ":generateContent", "claude": "/v1/messages"}.get(name, "/chat/completions")
+    paths = [request.path.partition("?")[0] for request in home.models.requests]
+    assert [path for path in paths if not path.endswith(ends)] == []
+    log = "".join(file.read_text() for file in (home.paths.data / "logs").glob("*.log"))
+    assert KEY not in log
+
+
+def test_a_gateway_in_the_file_of_keys_is_asked(shared: ModelHome) -> None:
+    """As claude-mem keeps it: its address in `.env`, and in no setting."""
+    home = shared.fresh()
+    Desk.open(home.paths).settings.update({"claude-base-url": "", "provider": "claude"})
+    secrets.write(home.paths, "ANTHROPIC_BASE_URL", home.models.url, "file")
+    home.replies(observation(SEEN))
+    home.turn("s-1", PROMPT)
+    until(lambda: SEEN in {row["title"] for row in home.observed()}, 60)
+    assert home.models.requests[0].path == "/v1/messages"

@@ -11,6 +11,7 @@ and no overlong answer, and ends a silence. Retries are the core's: switch the S
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from claude_mem_core.errors import Failure, ProviderError
@@ -71,10 +72,10 @@ def transport(url: str, settings: Values, *, key: str = "") -> AsyncBaseTranspor
     return _guarded(inner, origin)
 
 
-def _certificates(settings: Values) -> ssl.SSLContext | bool:
+def _certificates(settings: Values) -> ssl.SSLContext:
     file = settings.get(CA_FILE)
     if not file:
-        return True
+        return _usual()
     import ssl
 
     try:
@@ -82,6 +83,14 @@ def _certificates(settings: Values) -> ssl.SSLContext | bool:
     except OSError as error:
         text = f"{CA_FILE} {file}: {error.strerror or error}"
         raise ProviderError(Failure.OUTAGE, text) from None
+
+
+@cache
+def _usual() -> ssl.SSLContext:
+    """The certificates that are trusted without a word of the user; reading them takes time."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context(trust_env=False)
 
 
 def _guarded(inner: AsyncBaseTransport, origin: str) -> AsyncBaseTransport:

@@ -10,7 +10,7 @@ class TestMineFails(FailuresContract):
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import anyio
@@ -18,12 +18,13 @@ import pytest
 
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.testing.fake_models import FakeModels, Talk, Turn, closed_port
-from claude_mem_core.testing.offer import RecordContract
+from claude_mem_core.testing.offer import RecordCase
 from claude_mem_core.types import Message, Provider, Reply
 
 KEY = "test-key-0123456789abcdef0123456789abcdef"
 PAGE = {"Content-Type": "text/html"}
-SHORT = {"CLAUDE_MEM_LLM_TIMEOUT_MS": 700, "CLAUDE_MEM_LLM_STREAM_IDLE_TIMEOUT_MS": 700}
+# Only where nothing comes: an answer that comes may take as long as the machine needs.
+SHORT = {"CLAUDE_MEM_LLM_TIMEOUT_MS": 300, "CLAUDE_MEM_LLM_STREAM_IDLE_TIMEOUT_MS": 300}
 
 FAILURES: dict[str, tuple[Turn, Failure]] = {
     "throttled": (Turn(status=429, text="Rate limit reached, slow down"), Failure.RATE_LIMIT),
@@ -56,7 +57,7 @@ FAILURES: dict[str, tuple[Turn, Failure]] = {
 }
 
 
-class FailuresContract(RecordContract[Provider]):
+class FailuresContract(RecordCase[Provider]):
     """Inherit, and say how the settings name the server.
 
     Attributes:
@@ -74,19 +75,28 @@ class FailuresContract(RecordContract[Provider]):
         """The settings that make requests go to `url`."""
         raise NotImplementedError
 
+    @pytest.fixture(scope="class")
+    @classmethod
+    def service(cls) -> Iterator[FakeModels]:
+        """The service, for all tests."""
+        with FakeModels([]) as models:
+            yield models
+
     @pytest.mark.parametrize("name", FAILURES)
-    def test_failure(self, record: Provider, values: Mapping[str, Any], name: str) -> None:
+    def test_failure(
+        self, record: Provider, values: Mapping[str, Any], service: FakeModels, name: str
+    ) -> None:
         turn, kind = FAILURES[name]
-        error, models = self.failed(record, values, turn)
+        error = self.failed(record, values, service, turn)
         assert error.failure is self.differs.get(name, kind), str(error)
         assert KEY not in str(error)
-        assert 1 <= len(models.requests) <= self.most, "the core asks again, not the SDK"
+        assert 1 <= len(service.requests) <= self.most, "the core asks again, not the SDK"
 
     def test_the_wait_that_a_service_names(
-        self, record: Provider, values: Mapping[str, Any]
+        self, record: Provider, values: Mapping[str, Any], service: FakeModels
     ) -> None:
         turn = Turn(status=429, text="Rate limit reached", headers={"Retry-After": "7"})
-        error, _ = self.failed(record, values, turn)
+        error = self.failed(record, values, service, turn)
         assert (error.failure, error.retry_after_s) == (Failure.RATE_LIMIT, 7)
 
     def test_nobody_listens(self, record: Provider, values: Mapping[str, Any]) -> None:
@@ -96,30 +106,33 @@ class FailuresContract(RecordContract[Provider]):
         assert caught.value.failure is Failure.OUTAGE
 
     def test_an_answer_that_breaks_off_is_none(
-        self, record: Provider, values: Mapping[str, Any]
+        self, record: Provider, values: Mapping[str, Any], service: FakeModels
     ) -> None:
-        error, _ = self.failed(record, values, Turn(text="half an answer", cut=True))
+        half = Turn(text="half an answer", cut=True)
+        error = self.failed(record, values, service, half)
         assert error.failure in {Failure.UNUSABLE, Failure.OUTAGE}
 
     def test_a_redirect_is_not_followed(
-        self, record: Provider, values: Mapping[str, Any]
+        self, record: Provider, values: Mapping[str, Any], service: FakeModels
     ) -> None:
         with FakeModels([], side="stolen") as other:
             to = {"Location": f"{other.url}/v1/chat/completions"}
             for status in (302, 307, 308):
                 turn = Turn(status=status, raw="", headers=to)
-                error, _ = self.failed(record, values, turn)
+                error = self.failed(record, values, service, turn)
                 assert error.failure is Failure.BAD_REQUEST
             assert other.requests == []
 
     def failed(
-        self, record: Provider, values: Mapping[str, Any], turn: Turn
-    ) -> tuple[ProviderError, FakeModels]:
+        self, record: Provider, values: Mapping[str, Any], service: FakeModels, turn: Turn
+    ) -> ProviderError:
         """What comes of a request that the server answers with `turn`, each time."""
-        talks = [Talk(match=".", anywhere=True, turns=[turn] * 9)]
-        with FakeModels(talks) as models, pytest.raises(ProviderError) as caught:
-            anyio.run(self.ask, record, {**values, **SHORT, **self.pointed(models.url)})
-        return caught.value, models
+        service.talks[:] = [Talk(match=".", anywhere=True, turns=[turn] * 9)]
+        service.requests.clear()
+        given = {**values, **(SHORT if turn.stuck else {}), **self.pointed(service.url)}
+        with pytest.raises(ProviderError) as caught:
+            anyio.run(self.ask, record, given)
+        return caught.value
 
     async def ask(self, record: Provider, values: Mapping[str, Any]) -> Reply:
         """One short conversation."""

@@ -62,6 +62,7 @@ class Turn:
         stop: the service's word for why the answer ended; empty: its usual one.
         cut: the connection ends in the middle of the answer.
         stuck: nothing more comes after the middle; without text, nothing at all.
+        gate: the answer waits until it is set, for a test that says when.
     """
 
     text: str = ""
@@ -73,6 +74,7 @@ class Turn:
     stop: str = ""
     cut: bool = False
     stuck: bool = False
+    gate: threading.Event | None = None
 
 
 @attrs.define(kw_only=True)
@@ -144,7 +146,9 @@ class FakeModels:
         self._lock = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.models = self
-        self._serving = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._serving = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
 
     @property
     def port(self) -> int:
@@ -226,6 +230,8 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(self.path, body, raw, said, tuple(tools), headers)
         turn = self.server.models.reply(request)
         self.server.over.wait(turn.delay)
+        while turn.gate and not (turn.gate.wait(0.1) or self.server.over.is_set()):
+            pass
         try:
             self._answer(wire, turn, body)
         except (BrokenPipeError, ConnectionResetError):

@@ -32,8 +32,8 @@ def entries_named(name: str) -> list[Entry]:
     return [entry for entry in (*OWN, *scan()) if entry.name == name]
 
 
-class PluginContract:
-    """Inherit, name the entry point, and pytest runs the suite.
+class PluginCase:
+    """What suites of a plugin work with; it has no tests of its own.
 
     Attributes:
         plugin: name of the entry point, as in `pyproject.toml`.
@@ -43,10 +43,11 @@ class PluginContract:
     plugin: str = ""
     settings: Mapping[str, Any] = {}
 
-    @pytest.fixture
-    def registry(self) -> Registry:
+    @pytest.fixture(scope="class")
+    @classmethod
+    def registry(cls) -> Registry:
         """A registry that holds this plugin only, loaded."""
-        found = Registry(entries_named(self.plugin))
+        found = Registry(entries_named(cls.plugin))
         found.load(None)
         return found
 
@@ -57,6 +58,10 @@ class PluginContract:
 
         declared = [*CORE, *registry.records("mem_settings", Setting)]
         return {**{setting.key: setting.default for setting in declared}, **self.settings}
+
+
+class PluginContract(PluginCase):
+    """Inherit, name the entry point, and pytest runs the suite."""
 
     def test_is_installed_once(self) -> None:
         found = entries_named(self.plugin)
