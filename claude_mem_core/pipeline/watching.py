@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import anyio
-import apsw
 
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.deliver import WAKING
@@ -23,20 +22,12 @@ from claude_mem_core.pipeline.told import Told
 from claude_mem_core.plugins.calls import call_async, call_sync, describe
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
-from claude_mem_core.store import Store, fetch, rows
+from claude_mem_core.store import Store, fetch, rows, told
 from claude_mem_core.types import Event, Host, Observation, Watcher, Watching
-from claude_mem_core.types.retelling import FROM
 
 log = logging.getLogger(__name__)
 
 PIECE = 200  # events in one transaction
-# Any frame of a session that a hook reported: those are few, and every session has one.
-HOOKED = """
-  SELECT 1 FROM sdk_sessions s JOIN events e ON e.session_db_id = s.id
-  WHERE s.platform_source = ? AND s.content_session_id = ?
-    AND e.kind IN ('session_started', 'prompt_sent', 'turn_ended', 'session_ended')
-    AND coalesce(json_extract(e.payload, '$.host_event'), '') <> ? LIMIT 1
-"""
 NEWEST = f"""
   SELECT {rows.OBSERVATION} FROM observations WHERE superseded_by IS NULL
     AND (?1 = '' OR platform_source = ?1)
@@ -132,7 +123,7 @@ class WorkersDesk:
     async def hooked(self, host: str, session_id: str) -> bool:
         """Whether hooks report of this session; once they did, they do."""
         key = (host, session_id)
-        if key not in self._known and await self._all.store.aread(lambda c: _hooked(c, *key)):
+        if key not in self._known and await self._all.store.aread(lambda c: told.hooked(c, *key)):
             self._known.add(key)
         return key in self._known
 
@@ -151,7 +142,3 @@ class WorkersDesk:
                 await self._all.changed.wait()
         news, self._told = self._all.kept != self._told, self._all.kept
         return news
-
-
-def _hooked(conn: apsw.Connection, host: str, session_id: str) -> bool:
-    return fetch.row(conn, HOOKED, host, session_id, FROM) is not None

@@ -131,6 +131,18 @@ def keep_meanwhile(
     return kept
 
 
+def keep_told(conn: apsw.Connection, work: Work, observed: Observed, now: int) -> Kept:
+    """Keep what was made of events that never were in the queue, with their receipts.
+
+    Raises:
+        NotFound: the session is gone.
+    """
+    about = session(conn, work.session_db_id)
+    made = _made(conn, about, observed, work.prompt_number, work.event_ids, now)
+    _receipts(conn, work.session_db_id, work.event_ids, observed.skipped, now)
+    return made
+
+
 def _made(
     conn: apsw.Connection, about: Session, observed: Observed, number: int | None,
     all_events: Sequence[int], now: int,

@@ -1,4 +1,4 @@
-"""`mem import`: take in memories from a claude-mem database or from a file."""
+"""`mem import`: take in memories from a claude-mem database, a file, or transcripts."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from claude_mem_core.clean.cleaner import Cleaner
     from claude_mem_core.store.imports import Counts, Staged
 
-HELP = "import memories: `claude-mem [DATABASE]`, or a FILE of JSON"
+HELP = "import memories: `claude-mem [DATABASE]`, `transcripts`, or a FILE of JSON"
 
-CLAUDE_MEM = "claude-mem"
+CLAUDE_MEM, TRANSCRIPTS = "claude-mem", "transcripts"
 LARGEST = 64 << 20  # bytes of a file of JSON
 SQLITE = b"SQLite format 3\0"
 NAMES = {
@@ -27,7 +27,11 @@ NAMES = {
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("source", metavar="FILE", help="an export (JSON), or `claude-mem`")
+    from claude_mem_core.cli import history
+
+    parser.add_argument(
+        "source", metavar="FILE", help="an export (JSON), `claude-mem` or `transcripts`"
+    )
     parser.add_argument(
         "path", metavar="DATABASE", nargs="?",
         help="with claude-mem: its database (claude-mem.db in the data directory)",
@@ -37,13 +41,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--edited", action="store_true", help="take an export that was changed since"
     )
     parser.add_argument("--json", action="store_true", help="print a JSON object")
+    history.arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 imported (or there was nothing new), 2 the file is not as it must be."""
+    """0 imported (or there was nothing new), 1 a transcript is not readable, 2 the file is not as it must be."""
     from claude_mem_core.cli.importing import taken_in
 
     paths = Paths(data_dir())
+    if args.source == TRANSCRIPTS and args.path is None:
+        from claude_mem_core.cli import history
+
+        return history.run(args, paths)
+    _only_with_transcripts(args)
     if args.source == CLAUDE_MEM:
         path = Path(args.path) if args.path else paths.data / "claude-mem.db"
         heading: dict[str, Any] = {}
@@ -57,6 +67,16 @@ def run(args: argparse.Namespace) -> int:
         for line in _lines(path, heading, counts):
             emit(line)
     return 0
+
+
+def _only_with_transcripts(args: argparse.Namespace) -> None:
+    """A dry run that is none would be worse than no dry run."""
+    from claude_mem_core.cli.history import OPTIONS
+
+    for name in OPTIONS:
+        if getattr(args, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"{option} goes with `mem import transcripts`")
 
 
 def _database(paths: Paths, path: Path, cleaner: Cleaner) -> Staged:
