@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from claude_mem_core.clean import tags, values, vendor
+from claude_mem_core.clean import entropy, tags, values, vendor
 from claude_mem_core.hook import policy
 from tests.hook_home import HookHome, hook_home
 
@@ -59,7 +59,7 @@ def home() -> Iterator[HookHome]:
         yield made
 
 
-MODULES = {"tags": tags, "vendor": vendor, "values": values}
+MODULES = {"tags": tags, "vendor": vendor, "values": values, "entropy": entropy}
 
 
 def fuzzed(examples: int) -> settings:

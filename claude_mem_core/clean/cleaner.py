@@ -85,6 +85,16 @@ class Cleaner:
         except RecursionError:
             raise CleaningFailed("a value is nested too deeply: content is dropped") from None
 
+    def secrets(self, value: Any) -> Any:
+        """A text or a JSON value that is kept already: redactors only, tags are gone.
+
+        Raises:
+            CleaningFailed: a redactor failed.
+        """
+        if isinstance(value, str):
+            return self._redacted(value)
+        return values.cleaned(value, self._redacted, whole=self._whole)
+
     def event(self, event: Event) -> Event:
         """The event with all that it says cleaned.
 

@@ -42,7 +42,7 @@ class EdgePolicy:
         opt_in: only directories that `included` names are recorded.
         included: globs as in `excluded`; the hook understands those without a wildcard.
         autostart: whether the hook may start a worker.
-        redact, disabled, generic: how the built-in redactor is set.
+        redact, disabled, generic, entropy: how the built-in redactor is set.
         patterns: there are patterns of the user's own; only the worker can run them.
         judges: policy plugins that only the worker can ask.
         redactors: every redactor that is installed.
@@ -59,6 +59,7 @@ class EdgePolicy:
     redact: bool = True
     disabled: tuple[str, ...] = ()
     generic: bool = False
+    entropy: bool = True
     patterns: bool = False
     judges: tuple[str, ...] = ()
     redactors: tuple[EdgeRedactor, ...] = ()
@@ -80,6 +81,7 @@ def policy_of(registry: Registry, settings: Mapping[str, Any], own_id: str = "")
         redact=bool(settings["CLAUDE_MEM_REDACT_ENABLED"]),
         disabled=tuple(settings["CLAUDE_MEM_REDACT_DISABLED_BUILTINS"]),
         generic=bool(settings["CLAUDE_MEM_REDACT_GENERIC_ENABLED"]),
+        entropy=bool(settings["CLAUDE_MEM_REDACT_ENTROPY_ENABLED"]),
         patterns=bool(settings["CLAUDE_MEM_REDACT_CUSTOM_PATTERNS"]),
         judges=_judges(registry),
         redactors=tuple(EdgeRedactor(record.name, record.at_edge) for record in records),

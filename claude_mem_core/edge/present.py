@@ -28,6 +28,7 @@ FILES = {
     "start": "hook",
     "windows": "hook",
     "wire": "hook",
+    "entropy": "clean",
     "tags": "clean",
     "values": "clean",
     "vendor": "clean",

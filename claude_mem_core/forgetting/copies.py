@@ -44,7 +44,7 @@ def clean(paths: Paths, chosen: Chosen, texts: Sequence[str]) -> list[Done]:
 def would(paths: Paths, chosen: Chosen, texts: Sequence[str]) -> list[Done]:
     """What `clean` would do; nothing is written."""
     wanted = words.needles(texts)
-    found = [Done(_name(paths, p), "rewritten") for p in _databases(paths) if _due(p, chosen, wanted)]
+    found = [Done(_name(paths, p), "rewritten") for p in databases(paths) if _due(p, chosen, wanted)]
     if wanted:
         found += [Done(_name(paths, path), "deleted") for path in _holding(paths, wanted)]
         found += [
@@ -57,13 +57,14 @@ def would(paths: Paths, chosen: Chosen, texts: Sequence[str]) -> list[Done]:
 # Copies of the database ---------------------------------------------------------------------
 
 
-def _databases(paths: Paths) -> Iterator[Path]:
+def databases(paths: Paths) -> Iterator[Path]:
+    """Snapshots, and databases that a restore has replaced."""
     yield from snapshots(paths.snapshots)
     yield from sorted(paths.data.glob(f"{paths.database.name}.*{REPLACED}"))
 
 
 def _copies(paths: Paths, chosen: Chosen, wanted: Sequence[bytes]) -> Iterator[Done]:
-    for path in _databases(paths):
+    for path in databases(paths):
         if not _due(path, chosen, wanted):
             continue
         try:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import json
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 import apsw
 import attrs
 
-from claude_mem_core.errors import InvalidInput, StoreError
-from claude_mem_core.forgetting import copies, words
+from claude_mem_core.errors import InvalidInput
+from claude_mem_core.forgetting import apart, copies, words
 from claude_mem_core.forgetting.copies import Done
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.recall import feed
@@ -25,8 +21,6 @@ from claude_mem_core.store.erase import Chosen, Erased
 if TYPE_CHECKING:
     from claude_mem_core.pipeline.services import Services
 
-PROOF = "claude_mem_core.forgetting.proof"
-PROOF_S = 1800.0
 _alone = anyio.Lock()
 
 
@@ -94,7 +88,7 @@ async def forget(services: Services, chosen: Chosen, text: str, *, prove: bool) 
         await services.indexer.catch_up()
         await services.store.awrite(feed.tidy)
         texts = await services.store.aread(lambda conn: _gone(conn, texts, sure=bool(text)))
-        said = await _apart(services, texts if prove else [])
+        said = await apart.tidied(services.paths, texts if prove else [])
     return Forgotten(
         rows=rows, files=done, before=said.get("before", 0), after=said.get("after", 0),
         looked=said.get("files", 0) if prove else None, left=said.get("left", ()),
@@ -113,32 +107,3 @@ async def _rows(services: Services, chosen: Chosen) -> Erased:
 def _gone(conn: apsw.Connection, texts: Sequence[str], *, sure: bool) -> list[str]:
     """What may be looked for: a passage that another memory has too is still there."""
     return [text for text in texts if sure or not erase.holds(conn, text)]
-
-
-async def _apart(services: Services, texts: Sequence[str]) -> dict[str, Any]:
-    """Give the room back and look for `texts`, in a process of its own.
-
-    Raises:
-        StoreError: it could not be done; the text says why.
-    """
-    asked = {"data": str(services.paths.data), "vacuum": True, "texts": list(texts)}
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-I", "-m", PROOF, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, cwd="/",
-    )  # fmt: skip
-    try:
-        with anyio.fail_after(PROOF_S):
-            said, _ = await process.communicate(json.dumps(asked).encode())
-    except BaseException as error:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-        if isinstance(error, TimeoutError):
-            raise StoreError("the database could not be tidied in time; run this again") from None
-        raise
-    if process.returncode:
-        raise StoreError("what was deleted is gone, but the files could not be looked through; run `mem forget` again")
-    answer: dict[str, Any] = json.loads(said)
-    if "error" in answer:
-        raise StoreError(str(answer["error"]))
-    return answer

@@ -28,8 +28,17 @@ def touches(path: Path, chosen: Chosen) -> bool:
         conn.close(True)
 
 
+Work = Callable[[apsw.Connection], None]
+
+
 def rewrite(path: Path, chosen: Chosen) -> None:
-    """Put a copy without these rows in the place of the file.
+    """Put a copy without these rows in the place of the file; errors as `worked_over`."""
+    now = time.time_ns() // 1_000_000
+    worked_over(path, lambda conn: _until_nothing(conn, lambda: bool(erase.some(conn, chosen, now))))
+
+
+def worked_over(path: Path, work: Work) -> None:
+    """Put a copy in the place of the file, on which `work` was done; no gap in it is left.
 
     One of an older layout is brought up to date on the way.
 
@@ -41,7 +50,7 @@ def rewrite(path: Path, chosen: Chosen) -> None:
     connect.touch(partial)
     try:
         _copied(path, partial)
-        _erased(partial, chosen)
+        _worked(partial, work)
         os.replace(partial, path)
     finally:
         _remove(partial)
@@ -58,12 +67,11 @@ def _copied(path: Path, partial: Path) -> None:
         source.close()
 
 
-def _erased(partial: Path, chosen: Chosen) -> None:
-    now = time.time_ns() // 1_000_000
+def _worked(partial: Path, work: Work) -> None:
     conn = connect.writer(partial)
     try:
-        migrations.bring_up(conn, now)
-        _until_nothing(conn, lambda: bool(erase.some(conn, chosen, now)))
+        migrations.bring_up(conn, time.time_ns() // 1_000_000)
+        work(conn)
         if not feed.ready(conn):
             feed.remake(conn)
         _until_nothing(conn, lambda: bool(feed.feed(conn, 1000)))

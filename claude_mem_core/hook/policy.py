@@ -226,12 +226,15 @@ def cleaner(rules: dict[str, Any], load: Load) -> Callable[[Any], Any]:
     tags, vendor, values = load("tags"), load("vendor"), load("values")
     disabled = frozenset(rules.get("disabled", ()))
     generic = bool(rules.get("generic", False))
+    entropy = load("entropy") if rules.get("entropy", True) else None
     own_id = str(rules.get("own_id", ""))
 
     def clean(text: str) -> str:
         text = str(tags.strip(text, own_id=own_id, where="tool"))
         if rules.get("redact", True):
             text = str(vendor.redact(text, disabled, generic=generic))
+            if entropy is not None and entropy.NAME not in disabled:
+                text = str(entropy.redact(text, vendor.marker, vendor.VENDOR, disabled))
         return text
 
     return lambda value: values.cleaned(value, clean, whole=True)

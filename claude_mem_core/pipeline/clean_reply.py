@@ -24,7 +24,8 @@ def cleaned(observed: Observed, cleaner: Cleaner, batch: Batch) -> Observed:
     """The same memories, cleaned, bounded, with the trust of their evidence."""
 
     def text(value: str) -> str:
-        return cleaner.text(value[:LONGEST], "answer")
+        # Cleaned before it is cut, so that no half of a key is left.
+        return cleaner.text(value[: 2 * LONGEST], "answer")[:LONGEST]
 
     trusts = {stored.id: stored.trust for stored in batch.events}
     drafts = tuple(_draft(d, text, trusts) for d in observed.observations)
@@ -39,7 +40,10 @@ def _draft(draft: Draft, text: Callable[[str], str], trusts: dict[int, Trust]) -
         title=text(draft.title),
         subtitle=text(draft.subtitle),
         narrative=text(draft.narrative),
-        facts=tuple(text(fact) for fact in draft.facts[:ITEMS]),
+        facts=tuple(map(text, draft.facts[:ITEMS])),
+        concepts=tuple(map(text, draft.concepts[:ITEMS])),
+        files_read=tuple(map(text, draft.files_read)),
+        files_modified=tuple(map(text, draft.files_modified)),
         trust=lowest([draft.trust, *evidence]),
     )
 

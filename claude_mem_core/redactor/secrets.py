@@ -1,4 +1,4 @@
-"""The redactor of credentials: own patterns, then vendors', then what is named a secret."""
+"""The redactor of credentials: own patterns, then vendors', then what looks like a secret."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from claude_mem_core.clean import vendor
+from claude_mem_core.clean import entropy, vendor
 from claude_mem_core.clean.own_patterns import OwnPatterns, declared
 
 log = logging.getLogger(__name__)
@@ -22,6 +22,10 @@ class Secrets:
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._disabled = frozenset(settings["CLAUDE_MEM_REDACT_DISABLED_BUILTINS"])
         self._generic = bool(settings["CLAUDE_MEM_REDACT_GENERIC_ENABLED"])
+        self._entropy = (
+            bool(settings["CLAUDE_MEM_REDACT_ENTROPY_ENABLED"])
+            and entropy.NAME not in self._disabled
+        )
         self._log = bool(settings["CLAUDE_MEM_REDACT_LOG_MATCHES"])
         self._own = _own_patterns(settings["CLAUDE_MEM_REDACT_CUSTOM_PATTERNS"])
         # A joined text would be counted, and told, once more.
@@ -31,6 +35,8 @@ class Secrets:
         """`text` with a marker for each credential."""
         made = self._own.redact(vendor.shortened(text)) if self._own else text
         made = vendor.redact(made, self._disabled, generic=self._generic)
+        if self._entropy:
+            made = entropy.redact(made, vendor.marker, vendor.VENDOR, self._disabled)
         if made is not text and made != text:
             self._tell(text, made)
         return made
@@ -45,8 +51,13 @@ class Secrets:
 
 def counts(before: str, after: str) -> list[str]:
     """`name,count` of the markers that are new in `after`; never what they stand for."""
-    new = Counter(_MARK.findall(after)) - Counter(_MARK.findall(before))
+    new = Counter(marks(after)) - Counter(marks(before))
     return [f"{name},{number}" for name, number in sorted(new.items())]
+
+
+def marks(text: str) -> list[str]:
+    """The names of the markers in a text."""
+    return _MARK.findall(text)
 
 
 def off(text: str) -> str:

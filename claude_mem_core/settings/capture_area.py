@@ -124,6 +124,12 @@ REDACTION = (
         help="Also replace what is assigned to a name like password, token or secret.",
     ),
     _redaction(
+        key="CLAUDE_MEM_REDACT_ENTROPY_ENABLED",
+        type="bool",
+        default=True,
+        help="Also replace values that look random: given to a name like api_key, or alone.",
+    ),
+    _redaction(
         key="CLAUDE_MEM_REDACT_DISABLED_BUILTINS",
         type="csv",
         default=(),

@@ -17,6 +17,7 @@ MODULES = (
     "browse",
     "correct",
     "forget",
+    "redact",
     "personal",
     "search",
     "context",
