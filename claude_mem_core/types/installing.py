@@ -99,6 +99,42 @@ class TellsSteps(Protocol):
 
 
 @attrs.frozen(kw_only=True)
+class RunHost:
+    """A host that another program runs, in a home of that program's choice.
+
+    Attributes:
+        host: name of the host's record.
+        env: what the program sets for it; names the home that is to be installed into.
+        home: that home, for people.
+        problems: what in the program's own settings keeps our hooks from running.
+        refusal: why nothing can be installed there; empty where it can.
+    """
+
+    host: str
+    env: Mapping[str, str]
+    home: str
+    problems: tuple[str, ...] = ()
+    refusal: str = ""
+
+
+@runtime_checkable
+class RunsHosts(Protocol):
+    """What an installer may also be: that of a program which only runs other hosts.
+
+    Its own plans are empty. The core installs into each host that it runs, by that
+    host's installer; one that fails does not stop the others.
+    """
+
+    def hosts(self, setup: HostSetup, *, remove: bool) -> Sequence[RunHost]:
+        """The hosts that the program runs; to `remove`, also those switched off.
+
+        Raises:
+            HostConfigError: the program's settings can't be read.
+        """
+        ...
+
+
+@attrs.frozen(kw_only=True)
 class McpStatus:
     """Whether our MCP server stands in a host's configuration, and where that is."""
 

@@ -194,6 +194,7 @@ class Host(Record):
         transcript_roots: folders (with `~` and `$VAR`) below which its transcripts lie.
         hooks: the host's event names that the installer registers.
         transcripts: the forms in which it writes down what happened, below those folders.
+        aliases: other names that `mem install --ide` takes for it.
     """
 
     open: Callable[[], HostAdapter]
@@ -204,6 +205,7 @@ class Host(Record):
     transcript_roots: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
     transcripts: tuple[Transcripts, ...] = ()
+    aliases: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -14,6 +14,7 @@ from claude_mem_core.cli.install.extras import NO_SKILLS
 from claude_mem_core.cli.install.hosts import (
     Target,
     chosen,
+    parts,
     registry_for,
     setup_for,
     targets,
@@ -83,7 +84,7 @@ def run(args: Namespace) -> int:
         mcp=() if args.no_mcp else hook.bridge(paths),
     )  # fmt: skip
     known = targets(registry_for(paths))
-    wanted = _wanted(args, setup, known)
+    wanted = parts(_wanted(args, setup, known), setup, remove=False)
     courses = planned(wanted, lambda target: target.plan(setup, remove=False))
     taken = elsewhere(courses, paths)
     if not args.json:

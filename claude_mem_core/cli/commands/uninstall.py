@@ -10,6 +10,7 @@ from claude_mem_core.cli.install import hook, purge
 from claude_mem_core.cli.install.hosts import (
     Target,
     chosen,
+    parts,
     registry_for,
     setup_for,
     targets,
@@ -60,6 +61,7 @@ def run(args: Namespace) -> int:
         raise UsageError("--purge deletes the memory for good; say --yes as well")
     known = targets(registry_for(paths))
     wanted = chosen(known, args.ide) if args.ide else list(known)
+    wanted = parts(wanted, setup, remove=True)
     courses = planned(_able(wanted, setup, args), _plan(setup))
     if not args.json:
         show(courses, paths)

@@ -76,6 +76,10 @@ class Target:
         more = extras.changes(self.installer, setup, remove=remove)
         return (*own, *(change for change in more if change.path not in paths))
 
+    def parts(self, setup: HostSetup, *, remove: bool) -> Sequence[Target]:
+        """What is to be installed into; one after the other, each on its own."""
+        return [self]
+
     def guarded(self, work: Callable[[], T]) -> T:
         """Do the installer's work.
 
@@ -103,8 +107,16 @@ def registry_for(paths: Paths) -> Registry:
 
 def targets(registry: Registry) -> list[Target]:
     """The hosts of all plugins that have an installer, by name."""
+    from claude_mem_core.cli.install.within import with_outer
+
     records = [r for r in registry.records("mem_hosts", Host) if r.installer is not None]
-    return [_opened(record) for record in sorted(records, key=lambda record: record.name)]
+    plain = [_opened(record) for record in sorted(records, key=lambda record: record.name)]
+    return with_outer(plain)
+
+
+def parts(wanted: Sequence[Target], setup: HostSetup, *, remove: bool) -> list[Target]:
+    """The hosts of all of these: a program that runs several of them gives each."""
+    return [part for target in wanted for part in target.parts(setup, remove=remove)]
 
 
 def _opened(record: Host) -> Target:
@@ -121,7 +133,8 @@ def chosen(known: Sequence[Target], names: Sequence[str]) -> list[Target]:
         UnknownName: one of them is not installed; the text lists those that are.
         BadHostFile: a file can't be used.
     """
-    by_name = {target.name: target for target in known}
+    by_name = {name: t for t in known for name in t.record.aliases}
+    by_name |= {target.name: target for target in known}
     found: dict[str, Target] = {}
     for name in names:
         target = _named(name, by_name)
@@ -136,7 +149,7 @@ def _named(name: str, by_name: Mapping[str, Target]) -> Target:
     if name in by_name:
         return by_name[name]
     if not taught.is_file(name):
-        raise UnknownName("host", name, sorted(by_name))
+        raise UnknownName("host", name, sorted({t.name for t in by_name.values()}))
     return _opened(taught.named(name, {known: t.record for known, t in by_name.items()}))
 
 

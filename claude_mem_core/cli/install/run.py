@@ -92,6 +92,8 @@ def _made(course: Course, change: FileChange, paths: Paths) -> list[Applied]:
         if course.plan is None:
             raise
         anew = [c for c in course.plan(course.target) if c.path == change.path]
+        if not anew:  # another host has made it already, one that shares the file
+            course.changes = [c for c in course.changes if c is not change]
         return [apply(one, paths) for one in anew]
 
 
