@@ -73,6 +73,7 @@ def test_every_column_of_text_is_erased_or_is_no_text(home: Home) -> None:
         "or_session_id", "origin_device_id", "origin_local_id", "platform_source", "project", "prompt_id", "root",
         "session", "started_at", "completed_at", "state", "status", "sync_rev", "tool_name", "tool_use_id",
         "title_key", "trust", "type", "action", "message_type", "model", "ids", "reason",
+        "reasons",
     }  # fmt: skip
     other = {
         "schema_versions", "meta", "projects", "project_labels", "project_places", "evidence",

@@ -362,7 +362,7 @@ def test_commands(live: LiveWorker) -> None:
     assert mem(data, "timeline").code == 2
     assert mem(data, "timeline", "--json", "--query", "dock step 4").json
     ran = mem(data, "context", "--project", "dock", "--why")
-    assert "#28 feature: number 1 of the newest in the project" in ran.out
+    assert re.search(r"28 .*\n    why: number 1 of the newest in the project", ran.out)
     assert "bytes, about" in ran.out
     found = mem(data, "context", "--project", "dock", "--json").json
     assert found["ids"][0] == str(FIRST + 9)

@@ -18,7 +18,7 @@ from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.recall import details, levels, listing
 from claude_mem_core.recall.records import Key, Record, key_of, parse_key
 from claude_mem_core.render import for_prompt
-from claude_mem_core.store import personal, projects
+from claude_mem_core.store import given_log, personal, projects
 from claude_mem_core.types import Host
 from claude_mem_core.worker.check import parameters
 from claude_mem_core.worker.routes import all_endpoints
@@ -45,6 +45,9 @@ async def search(asker: Asker, arguments: Arguments) -> str:
     wished["personal"] = scope.project is not None
     found = await ask(asker, "/api/search", wished)
     lines = [_text(found), "", f"Searched by: {', '.join(found['methods']) or 'nothing'}."]
+    by = ", ".join(found["methods"])
+    ranks = {key: f"found, number {at} by {by}" for at, key in enumerate(found["keys"], 1)}
+    _log(asker, "search", ranks, str(wished.get("query") or ""))
     if found.get("hasMore"):
         shown = int(found.get("found") or 0) + int(wished.get("offset") or 0)
         lines.append(f"There are more: offset={shown}.")
@@ -76,7 +79,9 @@ async def get_observations(asker: Asker, arguments: Arguments) -> str:
         lines.append(details.missing_text(found.missing))
     if not found.records:
         raise InvalidInput(lines[-1])
-    _note(asker, [key for key in map(key_of, records) if key not in left])
+    read = [key for key in map(key_of, records) if key not in left]
+    _note(asker, read)
+    _log(asker, "mcp", dict.fromkeys(read, "read by its id"))
     return _framed(asker, "\n\n".join(lines))
 
 
@@ -201,6 +206,14 @@ def _note(asker: Asker, keys: Sequence[str]) -> None:
     """Who read what, for `mem why`; nobody waits for it."""
     what, now = f"mcp:{asker.client}", now_ms()
     asker.call.services.store.write(lambda conn: given.note(conn, 0, what, keys, now))
+
+
+def _log(asker: Asker, what: str, reasons: Mapping[str, str], query: str = "") -> None:
+    """Why an agent was given what it was given; its words pass the same door as all others."""
+    services, now = asker.call.services, now_ms()
+    said = services.cleaners.current(asker.settings).text(query, "tool") if query else ""
+    name = f"{what}:{asker.client}"
+    services.store.write(lambda conn: given_log.note(conn, 0, name, reasons, now, said))
 
 
 def _keys(arguments: Arguments) -> tuple[list[Key], list[str]]:

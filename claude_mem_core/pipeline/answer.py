@@ -30,7 +30,7 @@ from claude_mem_core.recall.file_history import (
 from claude_mem_core.recall.search import Indexes
 from claude_mem_core.settings import Settings, SettingsSource
 from claude_mem_core.settings.pausing import is_paused, paused_text
-from claude_mem_core.store import Store, journal, projects
+from claude_mem_core.store import Store, given_log, journal, projects
 from claude_mem_core.types import Answer, Block, Event, EventKind, Query, StartSource
 
 log = logging.getLogger(__name__)
@@ -49,6 +49,7 @@ class Asked:
     place: Place
     settings: Settings
     session_db_id: int
+    prompt_number: int = 0
 
 
 class Answers:
@@ -113,7 +114,9 @@ class Answers:
     def _asked(self, event: Event, host: OpenHost, receipt: journal.Receipt | None) -> Asked:
         settings = self._settings.current()
         place = self._recorder.place(event.cwd, settings)
-        return Asked(event, host, place, settings, receipt.session_db_id if receipt else 0)
+        session = receipt.session_db_id if receipt else 0
+        turn = receipt.prompt_number if receipt else 0
+        return Asked(event, host, place, settings, session, turn)
 
     def _paused(self, asked: Asked, answer: Answer) -> Answer:
         """Nothing but a reminder at a session's start: a pause is easily forgotten."""
@@ -159,11 +162,8 @@ class Answers:
             return ""
         made = await self._store.aread(lambda conn: self._made(conn, asked, source))
         if made.text and asked.session_db_id:
-            ids, now = list(made.ids), now_ms()
-            beside = "folder" in asked.event.extra
-            self._store.write(
-                lambda conn: given.remember(conn, asked.session_db_id, ids, now, beside=beside)
-            )
+            now = now_ms()
+            self._store.write(lambda conn: _given(conn, asked, source, made, now))
         return made.text
 
     def _made(self, conn: apsw.Connection, asked: Asked, source: StartSource) -> ContextText:
@@ -204,7 +204,8 @@ class Answers:
             return ""
         made, session = await self._store.aread(lambda conn: self._history(conn, asked, path))
         if made.text:
-            self._store.write(lambda conn: remember_file(conn, session, made, now_ms()))
+            now = now_ms()
+            self._store.write(lambda conn: _file_given(conn, session, made, now))
         return made.text
 
     def _history(self, conn: apsw.Connection, asked: Asked, path: str) -> tuple[FileText, int]:
@@ -221,3 +222,17 @@ class Answers:
             fence_id=self._fence_id,
         )
         return file_context(conn, request), session
+
+
+def _given(
+    conn: apsw.Connection, asked: Asked, source: StartSource, made: ContextText, now: int
+) -> None:
+    """Keep what a session began with, and why."""
+    beside = "folder" in asked.event.extra
+    given.remember(conn, asked.session_db_id, list(made.ids), now, beside=beside)
+    given_log.note(conn, asked.session_db_id, f"start:{source.value}", made.reasons, now)
+
+
+def _file_given(conn: apsw.Connection, session: int, made: FileText, now: int) -> None:
+    remember_file(conn, session, made, now)
+    given_log.note(conn, session, made.what, dict.fromkeys(made.ids, "earlier work on it"), now)

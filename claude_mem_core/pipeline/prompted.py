@@ -15,7 +15,7 @@ from claude_mem_core.recall import semantic
 from claude_mem_core.recall.context_rows import ALWAYS_SHOWN
 from claude_mem_core.recall.search import Indexes
 from claude_mem_core.settings import SettingsSource
-from claude_mem_core.store import Store, projects
+from claude_mem_core.store import Store, given_log, projects
 
 if TYPE_CHECKING:
     from claude_mem_core.pipeline.answer import Asked
@@ -57,8 +57,8 @@ class Prompted:
         if scope.cancelled_caught:
             log.info("a prompt went on without memories: the search took too long")
         if found.ids and asked.session_db_id:
-            session, now = asked.session_db_id, now_ms()
-            self.store.write(lambda conn: given.note(conn, session, "prompt", found.ids, now))
+            now = now_ms()
+            self.store.write(lambda conn: _given(conn, asked, found, now))
         return found.text
 
     def _found(self, asked: Asked, most: int) -> semantic.Fitting:
@@ -72,6 +72,13 @@ class Prompted:
             settings["CLAUDE_MEM_SEMANTIC_INJECT_LIMIT"], settings, self._fence_id,
             hosts=() if every else (asked.event.host, *ALWAYS_SHOWN), most_chars=most,
         )  # fmt: skip
+
+
+def _given(conn: apsw.Connection, asked: Asked, found: semantic.Fitting, now: int) -> None:
+    """Keep what went with a prompt, and why."""
+    session = asked.session_db_id
+    given.note(conn, session, "prompt", found.ids, now)
+    given_log.note(conn, session, f"prompt:{asked.prompt_number}", found.reasons, now)
 
 
 def _project(conn: apsw.Connection, asked: Asked) -> str | None:

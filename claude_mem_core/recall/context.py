@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 import attrs
 
-from claude_mem_core.recall import context_rows, dates, economics, reinforce
+from claude_mem_core.recall import context_rows, dates, economics, reinforce, standing
 from claude_mem_core.recall.context_page import Page
 from claude_mem_core.recall.context_rows import Row, SummaryRow, Wanted
 from claude_mem_core.recall.icons import LEGEND
@@ -34,6 +34,8 @@ _LAST_PROMPT = """
   WHERE p.session_db_id = ? AND coalesce(e.received_ms, p.created_at_epoch) > ?
   ORDER BY p.prompt_number DESC LIMIT 1
 """
+USEFUL = 5
+PRAISED = "called useful (`mem useful`)"
 HINT = (
     "Nothing is remembered of this project yet. What happens here is being recorded;"
     " the next session begins with it. `mem status` shows the state, `mem open` the viewer."
@@ -111,8 +113,8 @@ def session_context(
     chosen = reinforce.chosen(conn, pool, limit, alpha if ranked else 0, request.now_ms)
     rows = chosen.rows
     sessions = context_rows.summaries(conn, what, settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"])
-    pinned = [] if what.since_ms is not None else context_rows.pinned(conn, what)
-    own = [] if what.since_ms is not None else context_rows.personal(conn)
+    pinned = [] if what.since_ms is not None else standing.pinned(conn, what)
+    own = [] if what.since_ms is not None else standing.personal(conn)
     if not (rows or sessions or omitted or pinned or own):
         return _nothing(conn, request, settings, what)
     page = _page(request, settings)
@@ -123,10 +125,18 @@ def session_context(
     no_room = page.personal(own)
     omitted = {**omitted, "personal, beyond their share": no_room} if no_room else omitted
     page.pinned(pinned)
-    page.climbed(rows, chosen.reasons)
+    praised = [] if what.since_ms is not None else _praised(conn, what, rows)
+    rows = [*rows, *praised]
+    page.climbed(rows, {**chosen.reasons, **{row.key: PRAISED for row in praised}})
     _fill(conn, page, request, settings, what, rows, sessions)
     shown = sum(row.key in page.own for row in rows)
     return _made(page, request, omitted, len(rows) - shown + len(sessions))
+
+
+def _praised(conn: apsw.Connection, what: Wanted, rows: list[Row]) -> list[Row]:
+    """A few that people call useful and that time alone would leave out."""
+    there = {row.id for row in rows}
+    return [row for row in standing.useful(conn, what, USEFUL) if row.id not in there]
 
 
 def _made(

@@ -25,19 +25,21 @@ ALL_CONCEPTS = frozenset({
     "trade-off",
 })  # fmt: skip
 
-_COLUMNS = """
+COLUMNS = """
   id, type, title, subtitle, coalesce(narrative, text), facts, concepts,
   created_at_epoch, discovery_tokens, trust
 """
 _OBSERVATIONS = """
   SELECT {columns} FROM observations
   WHERE project_id = :project AND superseded_by IS NULL {limits}
+    AND id NOT IN (SELECT memory_id FROM feedback WHERE outdated)
   ORDER BY created_at_epoch DESC, id DESC LIMIT :most
 """
 # What was stored since, whatever its time says: from the newest id down.
 _LATER = """
   SELECT {columns} FROM observations
   WHERE id > :after AND +project_id = :project AND superseded_by IS NULL {limits}
+    AND id NOT IN (SELECT memory_id FROM feedback WHERE outdated)
   ORDER BY id DESC LIMIT :most
 """
 _SUMMARIES = """
@@ -60,19 +62,9 @@ _ANSWER = """
   WHERE e.session_db_id = ? AND e.kind = 'turn_ended' AND e.payload IS NOT NULL
   ORDER BY e.id DESC LIMIT 1
 """
-_PINNED = """
-  SELECT {columns} FROM observations
-  WHERE id IN (SELECT record_id FROM pins
-      WHERE kind = 'observation' AND project_id = ? ORDER BY at_ms DESC LIMIT 20)
-    AND superseded_by IS NULL
-"""
-_PERSONAL = """
-  SELECT {columns} FROM observations JOIN personal ON memory_id = id
-  WHERE superseded_by IS NULL ORDER BY place, id
-"""
-_BY_HOST = "AND platform_source = :host"
+BY_HOST = "AND platform_source = :host"
 _BY_TYPE = "AND type = :type"
-_BY_AGENT = "AND agent_id IS NULL"
+BY_AGENT = "AND agent_id IS NULL"
 _BY_OTHERS = "AND session_db_id IS NOT :own"
 _BY_TIME = "AND created_at_epoch > :since"
 
@@ -161,27 +153,13 @@ def observations(
     conn: apsw.Connection, what: Wanted, limit: int
 ) -> tuple[list[Row], dict[str, int]]:
     """The newest rows, newest first, and how many were left out for which reason."""
-    found, left_out = _speaking(_newest(conn, what, limit + _SPARE))
+    found, left_out = speaking(_newest(conn, what, limit + _SPARE))
     if left_out > _SPARE and len(found) < limit:
-        found, left_out = _speaking(_newest(conn, what, _WALKED))
+        found, left_out = speaking(_newest(conn, what, _WALKED))
     return found[:limit], {ORDERS: left_out} if left_out else {}
 
 
-def pinned(conn: apsw.Connection, what: Wanted) -> list[Row]:
-    """What a person pinned in these projects, newest first; at most 20 of each project."""
-    sql = _PINNED.format(columns=_COLUMNS)
-    rows = [_row(row) for project in what.project_ids for row in fetch.rows(conn, sql, project)]
-    found, _ = _speaking(rows)
-    return sorted(found, key=lambda row: (-row.created_ms, -row.id))
-
-
-def personal(conn: apsw.Connection) -> list[Row]:
-    """What belongs to the person, in its own order."""
-    rows = map(_row, fetch.rows(conn, _PERSONAL.format(columns=_COLUMNS)))
-    return _speaking(list(rows))[0]
-
-
-def _speaking(rows: Sequence[Row]) -> tuple[list[Row], int]:
+def speaking(rows: Sequence[Row]) -> tuple[list[Row], int]:
     """Rows without those from outside that read like orders, and how many these were."""
     kept = [row for row in rows if not (row.trust is Trust.FOREIGN and _orders(row))]
     return kept, len(rows) - len(kept)
@@ -191,7 +169,7 @@ def _newest(conn: apsw.Connection, what: Wanted, most: int) -> list[Row]:
     walked = _WALKED if what.concepts else most
     merged: dict[int, Row] = {}
     for sql, values in _queries(what):
-        rows = map(_row, conn.execute(sql, {**values, "most": walked}))
+        rows = map(row_of, conn.execute(sql, {**values, "most": walked}))
         fitting = (
             row for row in rows if not what.concepts or what.concepts & set(row.concepts)
         )
@@ -207,23 +185,23 @@ def _queries(what: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
         limits = " ".join(
             text
             for text, on in (
-                (_BY_HOST, host is not None),
+                (BY_HOST, host is not None),
                 (_BY_TYPE, type_ is not None),
-                (_BY_AGENT, what.main_agent_only),
+                (BY_AGENT, what.main_agent_only),
                 (_BY_OTHERS, what.not_session),
             )
             if on
         )
         values = {"project": project, "host": host, "type": type_, "own": what.not_session}
         if what.since_ms is None:
-            yield _OBSERVATIONS.format(columns=_COLUMNS, limits=limits), values
+            yield _OBSERVATIONS.format(columns=COLUMNS, limits=limits), values
             continue
         values |= {"since": what.since_ms, "after": what.after_id}
-        yield _OBSERVATIONS.format(columns=_COLUMNS, limits=f"{limits} {_BY_TIME}"), values
-        yield _LATER.format(columns=_COLUMNS, limits=limits), values
+        yield _OBSERVATIONS.format(columns=COLUMNS, limits=f"{limits} {_BY_TIME}"), values
+        yield _LATER.format(columns=COLUMNS, limits=limits), values
 
 
-def _row(row: Sequence[Any]) -> Row:
+def row_of(row: Sequence[Any]) -> Row:
     number, type_, title, subtitle, narrative, facts, concepts, made, work, trust = row
     return Row(
         number, type_, title or "", subtitle or "", narrative or "", loads_list(facts),
@@ -241,7 +219,7 @@ def summaries(conn: apsw.Connection, what: Wanted, limit: int) -> list[SummaryRo
     since = "" if what.since_ms is None else _BY_TIME
     since += f" {_BY_OTHERS}" if what.not_session else ""
     for project, host in product(what.project_ids, what.hosts or (None,)):
-        limits = f"{'' if host is None else _BY_HOST} {since}"
+        limits = f"{'' if host is None else BY_HOST} {since}"
         values = {"project": project, "host": host, "since": what.since_ms, "most": limit}
         values["own"] = what.not_session
         found += map(_summary, conn.execute(_SUMMARIES.format(limits=limits), values))

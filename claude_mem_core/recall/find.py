@@ -14,7 +14,7 @@ from claude_mem_core.recall.filters import Nothing, filters
 from claude_mem_core.recall.scoring import WINDOW, Scored, rows_of, window
 from claude_mem_core.recall.tiers import Match, Tier, Tiers
 from claude_mem_core.recall.units import quoted
-from claude_mem_core.store import fetch
+from claude_mem_core.store import feedback, fetch
 from claude_mem_core.store.text import maybe, safe
 from claude_mem_core.types import DocKind, Found, Hit, Query
 
@@ -64,6 +64,7 @@ class _Search:
         self._typed = Typed.of(query.text)
         self._apart: list[Scored] = []
         self._any_superseded: bool | None = None
+        self._said = feedback.every(conn)
 
     def by_words(self, tiers: Tiers, wanted: int) -> list[Scored]:
         """Everything up to `wanted` results, best first."""
@@ -138,7 +139,7 @@ class _Search:
                 open_ends.append((kind, match.text, got.last))
         if tier.complete:
             ranked = self._prompts(ranked)
-        ranked = self._ordered(self._within(ranked))
+        ranked = self._ordered(self._valued(self._within(ranked)))
         return ranked if len(ranked) >= wanted else [*ranked, *self._older(open_ends, wanted)]
 
     def _prompts(self, rows: list[Scored]) -> list[Scored]:
@@ -179,6 +180,18 @@ class _Search:
             sql = "SELECT 1 FROM memory_index WHERE memory_index MATCH ? LIMIT 1"
             self._any_superseded = fetch.value(self._conn, sql, _SUPERSEDED) is not None
         return self._any_superseded
+
+    def _valued(self, rows: list[Scored]) -> list[Scored]:
+        """Rows with what people say of them: useful ones gain, outdated ones stand behind."""
+        return [self._worth(row) for row in rows] if self._said else rows
+
+    def _worth(self, row: Scored) -> Scored:
+        kind, number = record_of(row.rowid)
+        said = self._said.get(number) if kind is DocKind.OBSERVATION else None
+        if said is None:
+            return row
+        behind = row.behind or said.outdated
+        return attrs.evolve(row, score=row.score * said.factor, behind=behind)
 
     def _ordered(self, rows: list[Scored]) -> list[Scored]:
         """Best first; of the best, those that hold the words exactly as typed go ahead."""

@@ -15,7 +15,8 @@ import apsw
 from claude_mem_core.recall import neighbours
 from claude_mem_core.recall.neighbours import Key
 from claude_mem_core.recall.question import sentence
-from claude_mem_core.types import Found, Hit, Query
+from claude_mem_core.store import feedback
+from claude_mem_core.types import DocKind, Found, Hit, Query
 
 BY_WORDS = 0.6  # weight of the lists by words; the others share the rest
 SHARPENED = 2  # power of a score's share of the best one
@@ -35,9 +36,18 @@ def fused(
     sums = _sums(worded, others)
     scores = neighbours.raised(conn, sums, new=not _narrow(query) and sentence(query))
     scores = _at_home(conn, query, sums, scores)
+    said = feedback.every(conn)
+    if said:
+        scores = {key: score * _of(said, key).factor for key, score in scores.items()}
     ranked = sorted((-scores[key], key[0], -key[1]) for key in scores if key not in complete)
-    rest = _first(conn, [(kind, -number) for _, kind, number in ranked], most)
+    rest = _first(conn, [(kind, -number) for _, kind, number in ranked], most, said)
     return [*complete.values(), *_partial(rest, scores, complete)]
+
+
+def _of(said: Mapping[int, feedback.Said], key: Key) -> feedback.Said:
+    """What people say of a record; nothing of prompts and summaries."""
+    found = said.get(key[1]) if key[0] is DocKind.OBSERVATION else None
+    return found or feedback.Said()
 
 
 def _at_home(
@@ -51,8 +61,10 @@ def _at_home(
     return {key: score for key, score in scores.items() if key in found or key in kept}
 
 
-def _first(conn: apsw.Connection, ranked: Sequence[Key], most: int) -> list[Key]:
-    """The first of a list, those behind that a later memory took the place of.
+def _first(
+    conn: apsw.Connection, ranked: Sequence[Key], most: int, said: Mapping[int, feedback.Said]
+) -> list[Key]:
+    """The first of a list, those behind that a later memory took the place of, or people.
 
     Only as many are looked up as are wanted.
     """
@@ -61,6 +73,7 @@ def _first(conn: apsw.Connection, ranked: Sequence[Key], most: int) -> list[Key]
     for start in range(0, len(ranked), most):
         some = ranked[start : start + most]
         late = neighbours.superseded(conn, some)
+        late.update(key for key in some if _of(said, key).outdated)
         found += [key for key in some if key not in late]
         behind += [key for key in some if key in late]
         if len(found) >= most:

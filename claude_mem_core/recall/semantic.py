@@ -11,6 +11,7 @@ from claude_mem_core.recall import dates
 from claude_mem_core.recall.search import Services, search
 from claude_mem_core.render import fence
 from claude_mem_core.render import for_prompt as harmless
+from claude_mem_core.store import feedback
 from claude_mem_core.types import DocKind, Observation, Query, Trust
 
 SHORTEST = 20  # characters of a prompt that is looked at
@@ -29,6 +30,7 @@ class Fitting:
     text: str = ""
     count: int = 0
     ids: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = attrs.field(factory=dict)
 
 
 def for_prompt(
@@ -48,8 +50,11 @@ def for_prompt(
         text=prompt, project=project, host=host, kinds=(DocKind.OBSERVATION,), limit=_LOOKED_AT,
         personal=True,
     )  # fmt: skip
-    found = search(services, query).records
-    rows = [row for row in found if isinstance(row, Observation) and _may_speak(row)]
+    answer = search(services, query)
+    said = services.store.read(feedback.every)
+    old = {number for number, of in said.items() if of.outdated}
+    rows = [row for row in answer.records if isinstance(row, Observation)]
+    rows = [row for row in rows if _may_speak(row) and row.id not in old]
     rows = [row for row in rows if not hosts or row.host in hosts][:limit]
     index = settings["CLAUDE_MEM_SEMANTIC_INJECT_FORMAT"] == "index"
     text, ids = fence("", fence_id), []
@@ -61,7 +66,11 @@ def for_prompt(
             break
         text, lines = whole, more
         ids.append(str(row.id))
-    return Fitting(text, len(ids), tuple(ids)) if ids else Fitting()
+    if not ids:
+        return Fitting()
+    by = ", ".join(answer.methods)
+    reasons = {key: f"fits the words, number {at} by {by}" for at, key in enumerate(ids, 1)}
+    return Fitting(text, len(ids), tuple(ids), reasons)
 
 
 def _may_speak(row: Observation) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import apsw
+import attrs
 
 from claude_mem_core.errors import NotFound
 from claude_mem_core.recall.records import Key, key_of, load
-from claude_mem_core.store import fetch
+from claude_mem_core.store import feedback, fetch, given_log, personal
 from claude_mem_core.store.rows import shown
 from claude_mem_core.types import DocKind
 
@@ -50,8 +51,17 @@ def why(conn: apsw.Connection, key: Key) -> dict[str, Any]:
         "key": name,
         "evidence": [dict(zip(_EVENT, row, strict=True)) for row in events],
         "given": [dict(zip(_PLACE, row, strict=True)) for row in given],
+        "log": given_log.of(conn, name, MOST),
+        "personal": kind is DocKind.OBSERVATION and number in personal.ids(conn),
+        "feedback": _said(conn, key),
         "supersedes": [row[0] for row in earlier] if kind is DocKind.OBSERVATION else [],
         "superseded_by": getattr(record, "superseded_by", None),
         "trust": str(getattr(record, "trust", "user")),
         "model": getattr(record, "model", ""),
     }
+
+
+def _said(conn: apsw.Connection, key: Key) -> dict[str, Any]:
+    """What people say of an observation; nothing of other records."""
+    kind, number = key
+    return attrs.asdict(feedback.of(conn, number)) if kind is DocKind.OBSERVATION else {}

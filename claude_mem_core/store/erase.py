@@ -46,6 +46,7 @@ WORDS: Mapping[str, Words] = {
     "sdk_sessions": Words(("user_prompt", "custom_title"), at="t.started_at_epoch"),
     "corrections": Words(("before",), at="t.at_ms", project=OF_SESSION),
     "advisor_calls": Words(("prompt", "advice"), project=OF_SESSION),
+    "given_log": Words(("what", "query"), at="t.at_ms", project=OF_SESSION),
     "context_given": Words(
         ("what",), at="t.at_ms", project=OF_SESSION, key="t.session_db_id, t.what"
     ),

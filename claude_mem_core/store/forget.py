@@ -76,7 +76,7 @@ def delete_session(conn: apsw.Connection, session_db_id: int, now: int) -> None:
         raise NotFound(f"Session #{session_db_id} not found")
     for kind, number in fetch.rows(conn, MEMORIES, session_db_id):
         detach(conn, kind, number, ())
-    for table in ("tool_uses", "context_given", "corrections"):
+    for table in ("tool_uses", "context_given", "given_log", "corrections"):
         conn.execute(f"DELETE FROM {table} WHERE session_db_id = ?", (session_db_id,))
     events = "SELECT count(*) FROM events WHERE session_db_id = ?"
     counters.add(conn, "removed", now, int(fetch.value(conn, events, session_db_id)))
@@ -96,6 +96,8 @@ def detach(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int])
     values = (kind, number)
     conn.execute("DELETE FROM pins WHERE kind = ? AND record_id = ?", values)
     personal.remove(conn, kind, number)
+    if kind == "observation":
+        conn.execute("DELETE FROM feedback WHERE memory_id = ?", (number,))
     conn.execute("DELETE FROM evidence WHERE kind = ? AND memory_id = ?", values)
     conn.execute("DELETE FROM memory_files WHERE kind = ? AND memory_id = ?", values)
     table = "observations" if kind == "observation" else "session_summaries"

@@ -109,6 +109,12 @@ def _regroup(conn: apsw.Connection) -> None:
     connect.run(conn, sql.read_text(encoding="utf-8"))
 
 
+def _said(conn: apsw.Connection) -> None:
+    """Why memories were given, and what people say of them."""
+    sql = resources.files(__package__) / "said.sql"
+    connect.run(conn, sql.read_text(encoding="utf-8"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
@@ -116,5 +122,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, _tool_use_ids),
     Migration(5, _personal),
     Migration(6, _regroup),
+    Migration(7, _said),
 )
 VERSION = MIGRATIONS[-1].number

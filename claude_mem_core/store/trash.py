@@ -62,6 +62,8 @@ def take_out(conn: apsw.Connection, kind: DocKind, number: int) -> dict[str, Any
         "pin": list(fetch.row(conn, "SELECT * FROM pins WHERE kind = ? AND record_id = ?", *about) or ()),
     }
     conn.execute("DELETE FROM pins WHERE kind = ? AND record_id = ?", about)
+    said = "SELECT useful, outdated, at_ms FROM feedback WHERE memory_id = ?"
+    whole["feedback"] = list(fetch.row(conn, said, number) or ()) if observed else []
     whole["personal"] = personal.remove(conn, kind.value, number)
     detach(conn, kind.value, number, ())
     conn.execute(f"DELETE FROM {table} WHERE id = ?", (number,))
@@ -84,6 +86,8 @@ def put_back(conn: apsw.Connection, whole: Mapping[str, Any]) -> None:
     conn.executemany(used, [(number, use) for use in whole["uses"]])
     if whole["pin"]:
         conn.execute("INSERT OR IGNORE INTO pins VALUES (?, ?, ?, ?)", tuple(whole["pin"]))
+    if whole.get("feedback"):
+        conn.execute("INSERT INTO feedback VALUES (?, ?, ?, ?)", (number, *whole["feedback"]))
     if whole.get("personal") is not None:
         personal.put_back(conn, number, whole["personal"], row["created_at_epoch"])
 

@@ -64,6 +64,10 @@ def _given(conn: apsw.Connection, key: fetch.Row, now: int) -> None:
     conn.execute("DELETE FROM context_given WHERE session_db_id = ? AND what = ?", key)
 
 
+def _log(conn: apsw.Connection, key: fetch.Row, now: int) -> None:
+    conn.execute("DELETE FROM given_log WHERE id = ?", key)
+
+
 ACTS: Mapping[str, Act] = {
     **{table: _memory(kind) for table, kind in MEMORIES.items()},
     "tool_uses": _tool_use,
@@ -73,4 +77,5 @@ ACTS: Mapping[str, Act] = {
     "corrections": _correction,
     "advisor_calls": _advice,
     "context_given": _given,
+    "given_log": _log,
 }

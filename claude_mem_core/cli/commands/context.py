@@ -27,7 +27,8 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit_json(found)
         return 0
-    emit(found["text"] or _nothing(found))
+    if not args.why or not found["text"]:
+        emit(found["text"] or _nothing(found))
     if args.why:
         for line in reasons(found):
             emit(line)
@@ -41,10 +42,12 @@ def _nothing(found: dict[str, Any]) -> str:
 
 
 def reasons(found: dict[str, Any]) -> Iterator[str]:
-    """Why each line is there, what was left out, how large it is."""
+    """Each line with why it is there, then what was left out, and how large it is."""
+    for line in found["lines"]:
+        yield line["text"]
+        if line["reason"]:
+            yield f"    why: {line['reason']}"
     yield ""
-    for row in found["reasons"]:
-        yield f"#{row['id']} {row['type']}: {row['reason']}"
     for reason, count in found["omitted"].items():
         yield f"left out: {count} ({reason})"
     yield f"size: {found['bytes']} bytes, about {found['tokens']} tokens"

@@ -46,17 +46,39 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         tool = f" {for_prompt(event['tool'], 60)}" if event["tool"] else ""
         session = for_prompt(event["session"], 40)
         yield f"  event {event['id']} {minute(event['at_ms'])} {event['kind']}{tool} ({session})"
-    yield f"\ngiven {len(found['given'])} times:"
-    for place in found["given"]:
+    yield from judged(found)
+    given = found["log"] or found["given"]
+    yield f"\ngiven {len(given)} times:"
+    for place in given:
         yield f"  {minute(place['at_ms'])} {for_prompt(occasion(place), 200)}"
+        if place.get("reason"):
+            yield f"    why: {for_prompt(place['reason'], 200)}"
+        if place.get("query"):
+            yield f"    asked: {for_prompt(place['query'], 200)}"
+
+
+def judged(found: dict[str, Any]) -> Iterator[str]:
+    """What was said of it, and whether every project is given it."""
+    if found["personal"]:
+        yield "yours: every project is given it"
+    said = found["feedback"]
+    if said.get("useful"):
+        yield f"called useful {said['useful']} times"
+    if said.get("outdated"):
+        yield "called outdated: no session is given it, searches show it last"
 
 
 def occasion(place: dict[str, Any]) -> str:
     """When a memory was given, in words."""
     kind, _, name = place["what"].partition(":")
     session = f"session {place['session'] or place['session_db_id']}"
-    if kind == "mcp":
-        return f"to an agent in {name}, which asked for it"
+    if kind in ("mcp", "search"):
+        did = "asked for it" if kind == "mcp" else "searched"
+        return f"to an agent in {name}, which {did}"
+    if kind == "api":
+        return f"in a context that {name or 'a program'} asked for"
     if kind == "file":
         return f"before {name} was read in {session}"
-    return f"with a prompt of {session}" if kind == "prompt" else f"at the start of {session}"
+    if kind == "prompt":
+        return f"with {f'prompt {name}' if name else 'a prompt'} of {session}"
+    return f"at the start of {session}{f' ({name})' if kind == 'start' else ''}"

@@ -19,8 +19,8 @@ INFO = 'SELECT name, type, "notnull", pk FROM pragma_table_xinfo(?) ORDER BY cid
 LIST = "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
 
 # Numbers alone: the records of many an index look the same, so loose ones are not taken.
-# What is lost is whether somebody has looked at a result, and what was promoted.
-MUTE = frozenset({"work_checks", "personal"})
+# What is lost is what was looked at, what was promoted, and what was called useful.
+MUTE = frozenset({"work_checks", "personal", "feedback"})
 # Records of these may lie in pages that look like those of an index: their values tell.
 TELLING: Mapping[str, Callable[[Values], bool]] = {
     "evidence": lambda values: values[0] in {"observation", "summary"},

@@ -19,6 +19,7 @@ MODULES = (
     "forget",
     "redact",
     "personal",
+    "feedback",
     "search",
     "context",
     "why",

@@ -14,7 +14,7 @@ from claude_mem_core.recall.context import ContextRequest, ContextText, session_
 from claude_mem_core.recall.context_lines import explained
 from claude_mem_core.recall.paint import painted
 from claude_mem_core.recall.records import load, parse_key
-from claude_mem_core.store import fetch, projects
+from claude_mem_core.store import fetch, given_log, projects
 from claude_mem_core.types import DocKind, Host
 from claude_mem_core.worker.chosen import Shut, chosen, labels, settle
 from claude_mem_core.worker.routes.rows import worded
@@ -87,7 +87,9 @@ async def inject(call: Call) -> object:
     """The context as plain text."""
     names, host = labels(call), host_filter(call) or ""
     await settle(call, names)
-    made = await call.services.store.aread(lambda conn: build(conn, call, names, host))
+    store, now = call.services.store, now_ms()
+    made = await store.aread(lambda conn: build(conn, call, names, host))
+    store.write(lambda conn: given_log.note(conn, 0, f"api:{host}", made.reasons, now))
     return _plain(painted(made.text) if call.params["colors"] else made.text)
 
 

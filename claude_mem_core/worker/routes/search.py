@@ -100,7 +100,8 @@ async def _answer(call: Call, query: Query) -> object:
         if style == "json":
             return {**_by_kind(services.store.read, answer.records), **about}
         lines = _lines(query, answer, full=style == "full")
-        return content(*lines, found=len(answer.records), **about)
+        keys = [key_of(record) for record in answer.records]
+        return content(*lines, found=len(answer.records), keys=keys, **about)
 
     return await anyio.to_thread.run_sync(work)
 
