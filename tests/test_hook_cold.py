@@ -147,6 +147,8 @@ def test_rules_that_are_a_link_are_damaged(home: HookHome) -> None:
         ({"judges": ("policy.acme",)}, "policy_needs_the_worker"),
         ({"recording": False}, "recording_stopped"),
         ({"paused": True}, "paused"),
+        ({"incognito": (PROMPT["session_id"],)}, "incognito"),
+        ({"incognito": ("another",)}, None),
         ({"excluded": ("/home/u/place",)}, "project_excluded"),
         ({"excluded": ("/home/u/**",)}, "project_excluded"),
         ({"excluded": ("/home/*/place",)}, "project_excluded"),

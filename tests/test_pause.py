@@ -9,8 +9,13 @@ from pathlib import Path
 import pytest
 
 from claude_mem_core.cli.commands.pause import seconds
+from claude_mem_core.cli.pausing import newest
 from claude_mem_core.errors import UsageError
+from claude_mem_core.paths import Paths
+from claude_mem_core.projects import place_of
+from claude_mem_core.settings import SettingsSource
 from claude_mem_core.settings.pausing import KEY, is_paused, paused_text
+from tests.store_home import opened
 from tests.worker_home import Home, home, until
 
 WORD = "PAUSED-MARKER"
@@ -88,3 +93,46 @@ def test_a_pause_ends_by_itself() -> None:
     assert is_paused({KEY: 1 << 52})
     assert paused_text({KEY: 1_000}) == ""
     assert paused_text({KEY: -1}) == "paused"
+
+
+@pytest.mark.slow
+def test_one_session_is_left_alone(made: Home) -> None:
+    """Also while the worker is down; other sessions go on."""
+    made.mem("start")
+    made.prompt("said before", "quiet")
+    until(lambda: made.prompts() == ["said before"])
+    made.mem("remember", "the cart rounds to cents", "--project", "project")
+    found = made.json("pause", "--session", "quiet")
+    assert found == {"session": "quiet", "incognito": True}
+    made.prompt(f"a secret plan {WORD}", "quiet")
+    shown = started(made, "quiet")
+    assert "this session is incognito; `mem resume --session` ends it" in shown
+    assert "cart" not in shown
+    assert "cart" in started(made, "s-2")
+    made.prompt("heard", "s-2")
+    until(lambda: made.prompts() == ["heard", "said before"])
+    made.mem("stop")
+    made.mem("config", "set", "CLAUDE_MEM_WORKER_AUTOSTART", "false")
+    made.prompt(f"another one {WORD}", "quiet")
+    assert holds(made, WORD) == []
+    made.mem("resume", "--session", "quiet")
+    made.mem("config", "set", "CLAUDE_MEM_WORKER_AUTOSTART", "true")
+    made.mem("start")
+    made.prompt("after", "quiet")
+    until(lambda: made.prompts() == ["after", "heard", "said before"])
+    assert made.json("verify")["skipped"] == {"incognito": 3}
+
+
+def test_the_newest_session_of_this_folder_is_meant(tmp_path: Path) -> None:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    with opened(tmp_path / "memory.db") as home:
+        home.place = place_of(str(folder), SettingsSource(Paths(tmp_path)).current(), "/root")
+        for session in ("older", "newer"):
+            home.session = session
+            home.now += 60_000
+            home.prompt("hello")
+    paths = Paths(tmp_path)
+    assert newest(paths, str(folder), SettingsSource(paths).current()) == "newer"
+    with pytest.raises(UsageError, match="no session is known"):
+        newest(paths, str(tmp_path), SettingsSource(paths).current())

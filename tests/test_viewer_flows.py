@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import socket
 import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -29,10 +32,17 @@ def scene() -> Iterator[tuple[LiveWorker, Seeded]]:
         yield live, made
 
 
-@pytest.fixture
-def viewer(chrome: Browser, scene: tuple[LiveWorker, Seeded]) -> Iterator[Viewer]:
+@pytest.fixture(scope="module")
+def tab(chrome: Browser, scene: tuple[LiveWorker, Seeded]) -> Iterator[Viewer]:
     with viewing(chrome, scene[0]) as made:
         yield made
+
+
+@pytest.fixture
+def viewer(tab: Viewer) -> Iterator[Viewer]:
+    tab.start_over()
+    yield tab
+    tab.check()
 
 
 def titles(page: Page) -> list[str]:
@@ -448,20 +458,30 @@ def test_on_a_phone_a_memory_is_a_page_of_its_own(chrome: Browser, scene: tuple[
 # The worker goes and comes back -------------------------------------------------------------
 
 
+def free_port() -> int:
+    """One that no program gets by chance while the worker is away: below those given out."""
+    for port in range(20_000 + os.getpid() % 10_000, 31_000):
+        with closing(socket.socket()) as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
+
+
 def test_the_page_waits_for_a_worker_that_went(chrome: Browser) -> None:
-    with worker(seed) as (live, _), viewing(chrome, live) as viewer:
+    port = free_port()
+    with worker(seed, port) as (live, _), viewing(chrome, live) as viewer:
         page = viewer.open()
         page.wait_for_selector(".row")
-        port = live.port
         live.kill()
         expect(page.locator(".offline")).to_contain_text("The worker does not answer")
         expect(page.locator(".row").first).to_be_visible()
-        viewer.faults.clear()  # the browser says of each try that nobody answered
+        with page.expect_request(lambda one: one.url.endswith("/stream")):
+            page.get_by_role("button", name="Try now").click()
         again = start(live.paths, tcp=True, port=port)
         try:
-            # Sessions die with their worker; the page says how to get in again.
-            page.get_by_role("button", name="Try now").click()
-            expect(page.get_by_role("heading", name="This page is locked")).to_be_visible()
+            # It tries by itself. Sessions die with their worker; it says how to get in again.
+            locked = page.get_by_role("heading", name="This page is locked")
+            expect(locked).to_be_visible(timeout=60_000)
             code = again.ask("POST", "/api/admin/open", {}).json["code"]
             page.get_by_role("textbox").fill(code)
             page.get_by_role("button", name="Open").click()
@@ -470,4 +490,4 @@ def test_the_page_waits_for_a_worker_that_went(chrome: Browser) -> None:
             expect(page.locator(".row").filter(has_text="After the restart")).to_be_visible()
         finally:
             again.stop()
-        viewer.faults.clear()
+        viewer.faults.clear()  # the browser says of each try that nobody answered

@@ -103,13 +103,19 @@ def chrome() -> Iterator[Browser]:
         yield made
 
 
-@pytest.fixture
-def viewer(chrome: Browser, scene: tuple[LiveWorker, list[str]]) -> Iterator[Viewer]:
+@pytest.fixture(scope="module")
+def tab(chrome: Browser, scene: tuple[LiveWorker, list[str]]) -> Iterator[Viewer]:
     with viewing(chrome, scene[0]) as made:
         made.page.add_init_script(WATCH)
-        made.page.on("dialog", lambda _: made.faults.append("a dialog was opened"))
         yield made
-        assert len(made.context.pages) == 1, "a window was opened"
+
+
+@pytest.fixture
+def viewer(tab: Viewer) -> Iterator[Viewer]:
+    tab.start_over()
+    yield tab
+    tab.check()
+    assert len(tab.context.pages) == 1, "a window was opened"
 
 
 def unharmed(page: Page) -> None:
@@ -168,15 +174,17 @@ def test_a_title_of_a_megabyte_costs_one_line(viewer: Viewer) -> None:
     unharmed(page)
 
 
-@pytest.mark.parametrize("path", ["/", "/sessions", "/session/1", "/queue", "/status", "/settings", "/tv", "/memories?state=deleted"])
-def test_every_page_is_unharmed(viewer: Viewer, path: str) -> None:
+PAGES = ("/", "/sessions", "/session/1", "/queue", "/status", "/settings", "/tv", "/memories?state=deleted")
+
+
+def test_every_page_is_unharmed(viewer: Viewer) -> None:
     keys = all_keys(viewer.live)
     page = viewer.open("/memories")
-    if "deleted" in path:
-        viewer.live.ask("POST", "/api/memories/bulk", {"keys": keys[-3:], "action": "delete"})
-    viewer.go(path)
-    expect(page.locator("main")).to_contain_text("<" if path not in {"/status"} else "Memory works")
-    unharmed(page)
+    viewer.live.ask("POST", "/api/memories/bulk", {"keys": keys[-3:], "action": "delete"})
+    for path in PAGES:
+        viewer.go(path)
+        expect(page.locator("main")).to_contain_text("<" if path != "/status" else "Memory works")
+        unharmed(page)
 
 
 def test_menus_toasts_and_edits_are_unharmed(viewer: Viewer) -> None:

@@ -29,10 +29,17 @@ def chrome() -> Iterator[Browser]:
         yield made
 
 
-@pytest.fixture
-def viewer(chrome: Browser, live: LiveWorker) -> Iterator[Viewer]:
+@pytest.fixture(scope="module")
+def tab(chrome: Browser, live: LiveWorker) -> Iterator[Viewer]:
     with viewing(chrome, live) as made:
         yield made
+
+
+@pytest.fixture
+def viewer(tab: Viewer) -> Iterator[Viewer]:
+    tab.start_over()
+    yield tab
+    tab.check()
 
 
 def titles(page: Page) -> list[int]:

@@ -12,7 +12,15 @@ from typing import Any
 
 import apsw
 import attrs
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    expect,
+    sync_playwright,
+)
 
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
@@ -22,6 +30,7 @@ from claude_mem_core.testing.worker import LiveWorker, data_dir, start
 from claude_mem_core.types import Draft, Observed, SummaryDraft
 from tests.store_home import Home, opened
 
+expect.set_options(timeout=20_000)  # a busy machine
 WIDE, NARROW, FOUR_K = (1280, 800), (375, 812), (3840, 2160)
 # Pictures for people; the folder is no part of the repository.
 SHOTS = Path(os.environ.get("VIEWER_SHOTS") or Path(__file__).parent.parent / ".shots")
@@ -195,6 +204,23 @@ class Viewer:
         self.page.wait_for_selector(".rail")
         return self.page
 
+    def start_over(self) -> None:
+        """The same tab with nothing kept: half of what another tab costs."""
+        for other in self.context.pages:
+            if other is not self.page:
+                other.close()
+        if self.page.url.startswith(self.base):
+            self.page.evaluate("sessionStorage.clear(); localStorage.clear()")
+        self.page.goto("about:blank")
+        self.page.mouse.move(0, 0)
+        self.faults.clear()
+        self.left.clear()
+
+    def check(self) -> None:
+        """Nothing went wrong on the page, and it asked nobody else."""
+        assert self.faults == []
+        assert self.left == [], "the page asked somebody else"
+
     def go(self, path: str) -> Page:
         """Another address in the same tab, as a link of the page goes there."""
         self.page.evaluate(
@@ -228,12 +254,19 @@ def viewing(
     page.on("pageerror", lambda error: made.faults.append(str(error)))
     page.on("console", lambda message: _heard(made, message))
     page.on("request", lambda request: _asked(made, request.url))
+    page.on("dialog", lambda dialog: _leaving(made, dialog))
     try:
         yield made
     finally:
         context.close()
-    assert made.faults == []
-    assert made.left == [], "the page asked somebody else"
+    made.check()
+
+
+def _leaving(viewer: Viewer, dialog: Dialog) -> None:
+    """A page with unsaved words may ask before it is left; nothing else may open a dialog."""
+    if dialog.type != "beforeunload":
+        viewer.faults.append("a dialog was opened")
+    dialog.accept()
 
 
 def _heard(viewer: Viewer, message: ConsoleMessage) -> None:
@@ -248,11 +281,13 @@ def _asked(viewer: Viewer, url: str) -> None:
 
 
 @contextmanager
-def worker(fill: Callable[[Paths], Any] | None = None) -> Iterator[tuple[LiveWorker, Any]]:
+def worker(
+    fill: Callable[[Paths], Any] | None = None, port: int = 0
+) -> Iterator[tuple[LiveWorker, Any]]:
     """A worker with TCP over a store that was filled before it started."""
     with data_dir() as paths:
         made = fill(paths) if fill else None
-        live = start(paths, tcp=True)
+        live = start(paths, tcp=True, port=port)
         try:
             yield live, made
         finally:

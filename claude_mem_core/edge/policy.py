@@ -11,7 +11,7 @@ import attrs
 
 from claude_mem_core.files import read_private, write_private
 from claude_mem_core.paths import Paths
-from claude_mem_core.settings.pausing import is_paused
+from claude_mem_core.settings.pausing import SESSIONS, is_paused
 from claude_mem_core.types import Redactor
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class EdgePolicy:
         own_id: id of our own context blocks.
         recording: false while nothing may be stored (a redactor or policy is broken).
         paused: the user has paused recording.
+        incognito: sessions that are left alone, by the host's ids.
         excluded: globs of directories; `~` is written out.
         opt_in: only directories that `included` names are recorded.
         included: globs as in `excluded`; the hook understands those without a wildcard.
@@ -52,6 +53,7 @@ class EdgePolicy:
     own_id: str = ""
     recording: bool = True
     paused: bool = False
+    incognito: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     opt_in: bool = False
     included: tuple[str, ...] = ()
@@ -74,6 +76,7 @@ def policy_of(registry: Registry, settings: Mapping[str, Any], own_id: str = "")
         own_id=own_id,
         recording=fault is None,
         paused=is_paused(settings),
+        incognito=tuple(settings[SESSIONS]),
         excluded=written_out(settings["CLAUDE_MEM_EXCLUDED_PROJECTS"]),
         opt_in=bool(settings["CLAUDE_MEM_OPT_IN"]),
         included=written_out(settings["CLAUDE_MEM_INCLUDED_PROJECTS"]),

@@ -133,6 +133,8 @@ def refused(value: Any, call: Call, rules: dict[str, Any]) -> str | None:
         return "recording_stopped"
     if rules.get("paused", False):
         return "paused"
+    if any(text in rules.get("incognito", ()) for text in texts(value)):
+        return "incognito"
     where = places(value, call)
     if any(is_out(place, rules.get("excluded", ())) for place in where):
         return "project_excluded"
@@ -143,6 +145,12 @@ def refused(value: Any, call: Call, rules: dict[str, Any]) -> str | None:
             return "project_excluded"
     skipped = rules.get("skip_tools", ())
     return "tool_skipped" if any(tool in skipped for tool in tools(value)) else None
+
+
+def texts(value: Any) -> list[str]:
+    """The texts an event consists of; hosts have many names for a session's id."""
+    parts = value.values() if isinstance(value, dict) else ()
+    return [part for part in parts if isinstance(part, str)]
 
 
 def tools(value: Any) -> list[str]:

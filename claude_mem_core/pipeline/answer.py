@@ -29,7 +29,7 @@ from claude_mem_core.recall.file_history import (
 )
 from claude_mem_core.recall.search import Indexes
 from claude_mem_core.settings import Settings, SettingsSource
-from claude_mem_core.settings.pausing import is_paused, paused_text
+from claude_mem_core.settings.pausing import is_incognito, is_paused, paused_text
 from claude_mem_core.store import Store, given_log, journal, projects
 from claude_mem_core.types import Answer, Block, Event, EventKind, Query, StartSource
 
@@ -37,6 +37,7 @@ log = logging.getLogger(__name__)
 
 # Kinds that lead to a context later, also where the host takes none at that point.
 ASKING = {EventKind.SESSION_STARTED, EventKind.COMPACTED}
+RESUME = "mem resume --session"
 SETTLE_S = 1.0  # the last session's turn may just have ended
 
 
@@ -97,7 +98,9 @@ class Answers:
         if excluded(asked.place, event.cwd, asked.settings):
             return answer
         if is_paused(asked.settings):
-            return self._paused(asked, answer)
+            return self._paused(asked, answer, paused_text(asked.settings), "mem resume")
+        if is_incognito(event.session_id, asked.settings):
+            return self._paused(asked, answer, "this session is incognito", RESUME)
         if event.kind is EventKind.SESSION_STARTED:
             return await self._session(asked, answer)
         if event.kind is EventKind.COMPACTED:
@@ -118,12 +121,11 @@ class Answers:
         turn = receipt.prompt_number if receipt else 0
         return Asked(event, host, place, settings, session, turn)
 
-    def _paused(self, asked: Asked, answer: Answer) -> Answer:
+    def _paused(self, asked: Asked, answer: Answer, what: str, end: str) -> Answer:
         """Nothing but a reminder at a session's start: a pause is easily forgotten."""
         if asked.event.kind is not EventKind.SESSION_STARTED:
             return answer
-        text = f"memory: {paused_text(asked.settings)}; `mem resume` ends it"
-        return attrs.evolve(answer, notice=text)
+        return attrs.evolve(answer, notice=f"memory: {what}; `{end}` ends it")
 
     async def _session(self, asked: Asked, answer: Answer) -> Answer:
         news = self._recorder.moves.take_news(asked.place)

@@ -10,7 +10,7 @@ from claude_mem_core.errors import MemError
 from claude_mem_core.pipeline.origin import command_of, path_of
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
-from claude_mem_core.settings.pausing import is_paused
+from claude_mem_core.settings.pausing import is_incognito, is_paused
 from claude_mem_core.types import Event, EventKind
 
 SHELLS = {
@@ -47,6 +47,8 @@ def skip_reason(event: Event, place: Place, settings: Mapping[str, Any]) -> str 
     """Why the settings keep this event out; None when they don't."""
     if is_paused(settings):
         return "paused"
+    if is_incognito(event.session_id, settings):
+        return "incognito"
     if excluded(place, event.cwd, settings):
         return "project_excluded"
     if event.kind is EventKind.NOTICE:

@@ -23,6 +23,14 @@ CAPTURE = (
         " -1 until `mem resume`, 0 for no pause. Set by `mem pause`.",
     ),
     _capture(
+        key="CLAUDE_MEM_INCOGNITO_SESSIONS",
+        type="csv",
+        default=(),
+        scope=MACHINE,
+        help="Sessions of which nothing is kept and that get nothing, by the host's ids."
+        " Set by `mem pause --session`.",
+    ),
+    _capture(
         key="CLAUDE_MEM_SKIP_TOOLS",
         type="csv",
         default=(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 KEY = "CLAUDE_MEM_PAUSED_UNTIL"
+SESSIONS = "CLAUDE_MEM_INCOGNITO_SESSIONS"
 OPEN_END = -1  # until `mem resume`
 
 
@@ -14,6 +15,11 @@ def is_paused(settings: Mapping[str, Any]) -> bool:
     """Whether a pause is on just now."""
     until = int(settings.get(KEY) or 0)
     return until == OPEN_END or until > time.time() * 1000
+
+
+def is_incognito(session: str, settings: Mapping[str, Any]) -> bool:
+    """Whether the user wants this session left alone: nothing kept, nothing shown."""
+    return session in (settings.get(SESSIONS) or ())
 
 
 def paused_text(settings: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import re
 import time
 
 from claude_mem_core.cli.emit import emit
-from claude_mem_core.cli.pausing import put
+from claude_mem_core.cli.pausing import incognito, put
 from claude_mem_core.errors import UsageError
 from claude_mem_core.settings.pausing import OPEN_END
 
@@ -21,11 +21,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--for", dest="span", metavar="TIME", default="", help="such as 30m, 2h or 1d"
     )
+    parser.add_argument(
+        "--session", nargs="?", const="", metavar="ID",
+        help="only this session, by the host's id; the newest one of this folder without ID",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 paused, 2 the time can't be read."""
+    """0 paused, 2 the time can't be read, or there is no such session."""
+    if args.session is not None:
+        if args.span:
+            raise UsageError("--for and --session do not go together: a session ends by itself")
+        return incognito(args.session, on=True, as_json=args.json)
     until = int((time.time() + seconds(args.span)) * 1000) if args.span else OPEN_END
     text = put(until, as_json=args.json)
     if not args.json:
