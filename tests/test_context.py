@@ -364,6 +364,31 @@ def test_resume_gives_only_what_is_new(filled: Filled) -> None:
         assert "before" in build(filled, request={**resume, "source": source}).text
 
 
+def test_after_a_compaction_twice_as_many_sessions(filled: Filled) -> None:
+    for n in range(30):
+        filled.summarize(request=f"asked {n}", created_ms=at(n), session=f"s{n}")
+
+    def shown(source: StartSource) -> int:
+        return len(build(filled, request={"source": source}, CONTEXT_SESSION_COUNT=7).ids)
+
+    assert [shown(source) for source in (StartSource.STARTUP, StartSource.CLEAR)] == [7, 7]
+    assert shown(StartSource.COMPACT) == 14
+
+
+def test_a_longer_index_says_what_fetching_would_cost(filled: Filled) -> None:
+    gotcha = {"title": "t" * 40, "concepts": ["gotcha"], "type": "discovery"}
+    decision = {"title": "t" * 4_000, "type": "decision"}
+    filled.observe([{"title": "x"}] * 6 + [gotcha] * 2 + [decision])
+    assert "to fetch" not in build(filled).text
+    filled.observe([gotcha])
+    assert re.search(
+        r"Stats: 10 obs .* \| to fetch: gotchas \(3\) ~30t, decisions \(1\) ~1,000t\n",
+        build(filled).text,
+    )
+    assert "to fetch" not in build(filled, CONTEXT_SHOW_READ_TOKENS=False).text
+    assert "to fetch" not in build(filled, CONTEXT_OBSERVATIONS=9).text
+
+
 def test_a_small_budget_keeps_the_newest(filled: Filled) -> None:
     filled.observe(
         [

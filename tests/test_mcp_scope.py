@@ -98,6 +98,16 @@ def test_no_other_project_is(scene: Scene, name: str, tool: str, more: dict[str,
     assert PAY not in said.text
 
 
+def test_several_projects_at_once_are_searched_where_all_are_open(scene: Scene) -> None:
+    both = ["shop", "pay"]
+    assert scene.ids("/", projects=both) == {SHOP, PAY}
+    assert scene.ids("/", projects=["pay"]) == {PAY}
+    assert scene.ids("/", projects="shop,*") == {SHOP, PAY}
+    assert scene.ids(scene.shop, projects=["shop"]) == {SHOP}
+    said = scene.ask("search", scene.shop, query="marker", projects=both)
+    assert (said.failed, PAY in said.text) == (True, False)
+
+
 def test_ids_of_another_project_are_as_unknown_ones(scene: Scene) -> None:
     said = scene.ask("get_observations", scene.shop, ids=[1, 2])
     assert SHOP in said.text

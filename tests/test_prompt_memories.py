@@ -18,7 +18,7 @@ from claude_mem_core.edge import follow
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline import prompted
 from claude_mem_core.pipeline.services import Services, open_services
-from claude_mem_core.recall import semantic
+from claude_mem_core.recall import semantic, words
 from claude_mem_core.recall.why import why
 from claude_mem_core.store import projects
 from claude_mem_core.types import Delivery, DocKind
@@ -161,6 +161,31 @@ def test_only_what_may_speak(play: Callable[[Scenario], None]) -> None:
         assert await talk.prompted("the ferry") == "", "too short to mean anything"
         await talk.switch(EXCLUDED_PROJECTS=talk.cwd)
         assert await talk.prompted() == ""
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "looked_at"),
+    [
+        ("why is login slow??", False), ("why is the login slow", True),
+        ("登录为什么很慢", True), ("登录很慢吗", False), ("  登录很慢吗          ", False),
+        ("로그인이 왜 이렇게 느려요", True), ("로그인이 느려", False),
+        ("ログインはなぜおそいの", True), ("ログインおそい", False),
+        ("ทำไมล็อกอินช้ามาก", True), ("ล็อกอินช้า", False),
+        ("почему так медленно", False), ("почему вход такой медленный", True),
+    ],
+)  # fmt: skip
+def test_how_much_a_prompt_says_depends_on_its_script(prompt: str, looked_at: bool) -> None:
+    assert (words.says(prompt) >= words.SENTENCE) is looked_at
+
+
+def test_a_short_question_in_chinese_gets_memories(play: Callable[[Scenario], None]) -> None:
+    async def scenario(services: Services, talk: Talk) -> None:
+        await talk.keep({"title": "缓存键缺少租户编号", "narrative": "用户看到别人的数据。"})
+        await talk.switch(SEMANTIC_INJECT="true")
+        assert "缓存键缺少租户编号" in await talk.prompted("缓存键缺少租户编号吗")
+        assert await talk.prompted("缓存键") == ""
 
     play(scenario)
 

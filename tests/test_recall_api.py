@@ -132,6 +132,21 @@ def test_filters(live: LiveWorker, params: dict[str, Any], count: int) -> None:
     assert sum(len(found[name]) for name in ("observations", "sessions", "prompts")) == count
 
 
+def test_several_projects(live: LiveWorker) -> None:
+    wished = {"query": "dock bindings", "format": "json", "limit": 100}
+    one, two, every = (
+        {(row["project"], row["id"]) for row in get(live, "/api/search", **wished, **more)["observations"]}
+        for more in ({"projects": "dock"}, {"projects": "dock,syntax"}, {})
+    )
+    assert {project for project, _ in one} == {"dock"}
+    assert {project for project, _ in two} == {"dock", "syntax"}
+    assert two == every
+    both = ("--project", "dock", "--project", "syntax")
+    found = mem(live.paths.data, "search", "dock", "bindings", *both, "--limit", "100", "--json").json
+    assert {(row["project"], row["id"]) for row in found["observations"]} == two
+    assert mem(live.paths.data, "search", "dock", *both[:2], "--project", "dokc").code == 1
+
+
 def test_order_by_date(live: LiveWorker) -> None:
     found = get(
         live,

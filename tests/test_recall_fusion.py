@@ -158,6 +158,19 @@ def test_replaced_memories_come_last_on_any_page(recall: Recall, limit: int) -> 
     assert recall.ids(question, limit=limit, offset=1) == wanted[1 : 1 + limit]
 
 
+def test_several_projects_at_once(recall: Recall) -> None:
+    shop, pay, _ = recall.filled.observe(
+        [{"title": "zanzibar", "project": name} for name in ("shop", "pay", "far")]
+    )
+    assert set(recall.ids("zanzibar", projects=("shop", "pay"))) == {shop, pay}
+    assert set(recall.ids("zanzibar", project="shop", projects=("pay",))) == {shop, pay}
+    assert recall.ids("zanzibar", projects=("pay", "nowhere")) == [pay]
+    assert recall.ids("zanzibar", projects=("nowhere",)) == []
+    assert len(recall.ids("zanzibar")) == 3
+    recall.ids("why is zanzibar so slow", projects=("shop", "pay"))
+    assert len(recall.near.asked[-1].project_ids or ()) == 2
+
+
 def test_what_each_index_covers_is_told(recall: Recall) -> None:
     ids = recall.filled.observe(rows(*[f"zanzibar {n}" for n in range(10)]))
     recall.near.covers = 0.5

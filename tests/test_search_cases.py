@@ -60,6 +60,28 @@ def test_o15_keyword_query_syntax(syntax: Filled, case: dict[str, Any]) -> None:
     check(syntax, case)
 
 
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("租户的缓存键为什么会缺少编号", 1), ("为什么队列的端口错配以后没有人消费任务", 3),
+        ("支付回调失败以后应该重试几次？", 10), ("一覧のソートが遅い原因は何ですか", 4),
+        ("ทำไมต้องย้ายคิวงานไปที่ฐานข้อมูลอื่น", 6), ("เซิร์ฟเวอร์ชำระเงินทำไมเวลาหมด", 7),
+        ("로그인 세션이 왜 만료되나요", 8),
+    ],
+)  # fmt: skip
+def test_o16_a_question_that_nothing_holds_as_it_stands(
+    unspaced: Filled, question: str, wanted: int
+) -> None:
+    hits = unspaced.index.search(Query(text=question)).hits
+    assert (hits[0].id, hits[0].complete) == (wanted, False)
+    assert unspaced.index.search(Query(text=question, match_all=True)).hits == ()
+
+
+def test_o16_a_name_is_found_as_it_stands_or_not_at_all(unspaced: Filled) -> None:
+    for name in ("缓存键错", "端口租户", "ソート原因", "ย้ายปัญหา"):
+        assert unspaced.index.search(Query(text=name)).hits == (), name
+
+
 @pytest.mark.parametrize("case", queries(O16), ids=lambda case: ascii(case["q"])[:40])
 def test_o16_search_cjk_thai(unspaced: Filled, case: dict[str, Any]) -> None:
     check(unspaced, case)

@@ -40,9 +40,9 @@ NO_PROJECT = "there is no project here: give `project`, a label or id (`mem proj
 
 async def search(asker: Asker, arguments: Arguments) -> str:
     """An index of what fits the words, best first."""
-    scope = await _scope(asker, arguments)
-    wished = _only(arguments, SEARCHED) | {"project": scope.project, "format": "index"}
-    wished["personal"] = scope.project is not None
+    names = await _named(asker, arguments)
+    wished = _only(arguments, SEARCHED) | {"format": "index", "personal": bool(names)}
+    wished |= {"project": names[0]} if len(names) == 1 else {"projects": names or None}
     found = await ask(asker, "/api/search", wished)
     lines = [_text(found), "", f"Searched by: {', '.join(found['methods']) or 'nothing'}."]
     by = ", ".join(found["methods"])
@@ -186,6 +186,17 @@ async def _scope(asker: Asker, arguments: Arguments) -> Scope:
     name = str(named) if isinstance(named, str | int) and not isinstance(named, bool) else None
     scope: Scope = await _read(asker, lambda conn: asker.scope(conn, name))
     return scope
+
+
+async def _named(asker: Asker, arguments: Arguments) -> list[str]:
+    """The projects that are asked for, each one that may be seen; none of them means all."""
+    several = arguments.get("projects")
+    names = _strings(several, "projects") if several else []
+    if not names or arguments.get("project"):
+        names.append(arguments.get("project") or "")
+    scopes = [await _scope(asker, {"project": name}) for name in names]
+    found = [scope.project for scope in scopes if scope.project is not None]
+    return list(dict.fromkeys(found)) if len(found) == len(scopes) else []
 
 
 def _strings(value: Any, name: str) -> list[str]:

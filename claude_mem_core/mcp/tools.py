@@ -97,6 +97,7 @@ TOOLS = (
             "limit": _count("rows, 20 by default", 1, 100),
             "offset": _count("rows to pass over", 0, 10_000),
             "project": _PROJECT,
+            "projects": _list("several projects at once, by label or id", "string"),
             "type": _TYPE,
             "obs_type": _text("types of observations, separated by commas"),
             "concepts": _text("concepts, separated by commas"),

@@ -112,7 +112,7 @@ def session_context(
     )
     chosen = reinforce.chosen(conn, pool, limit, alpha if ranked else 0, request.now_ms)
     rows = chosen.rows
-    sessions = context_rows.summaries(conn, what, settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"])
+    sessions = context_rows.summaries(conn, what, _sessions(request, settings))
     pinned = [] if what.since_ms is not None else standing.pinned(conn, what)
     own = [] if what.since_ms is not None else standing.personal(conn)
     if not (rows or sessions or omitted or pinned or own):
@@ -137,6 +137,12 @@ def _praised(conn: apsw.Connection, what: Wanted, rows: list[Row]) -> list[Row]:
     """A few that people call useful and that time alone would leave out."""
     there = {row.id for row in rows}
     return [row for row in standing.useful(conn, what, USEFUL) if row.id not in there]
+
+
+def _sessions(request: ContextRequest, settings: Mapping[str, Any]) -> int:
+    """How many sessions: after a compaction twice as many, for the agent has lost its own."""
+    count: int = settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"]
+    return 2 * count if request.source is StartSource.COMPACT else count
 
 
 def _made(

@@ -7,6 +7,8 @@ from typing import Any
 
 from claude_mem_core.recall.context_rows import Row
 
+FORECAST_FROM = 10  # rows; of fewer all may be fetched
+
 
 def stats(rows: Sequence[Row], settings: Mapping[str, Any]) -> str:
     """The `Stats:` line; empty when the settings leave nothing to say."""
@@ -21,7 +23,24 @@ def stats(rows: Sequence[Row], settings: Mapping[str, Any]) -> str:
     saved = work - read
     if saved > 0:
         parts += _saved(saved, work, settings)
+    if settings["CLAUDE_MEM_CONTEXT_SHOW_READ_TOKENS"] and len(rows) >= FORECAST_FROM:
+        parts += _forecast(rows)
     return "Stats: " + " | ".join(parts)
+
+
+def _forecast(rows: Sequence[Row]) -> list[str]:
+    """What it would cost to fetch all of a kind that is often wanted."""
+    groups = {
+        "gotchas": [row for row in rows if "gotcha" in row.concepts],
+        "decisions": [row for row in rows if row.type == "decision"],
+        "bugfixes": [row for row in rows if row.type == "bugfix"],
+    }
+    costs = [
+        f"{name} ({len(some)}) ~{sum(row.read for row in some):,}t"
+        for name, some in groups.items()
+        if some
+    ]
+    return [f"to fetch: {', '.join(costs)}"] if costs else []
 
 
 def _saved(saved: int, work: int, settings: Mapping[str, Any]) -> list[str]:

@@ -20,6 +20,7 @@ from claude_mem_core.types import DocKind, Found, Hit, Query
 
 _SUPERSEDED = quoted(words.scope("s", 1))
 _CHECKED = 50  # best hits that are looked at for the words exactly as typed
+_READ = 500  # texts of prompts in memory at once
 _TYPED_CHARS = 4_000
 
 
@@ -151,7 +152,9 @@ class _Search:
         prompts = [row.rowid for row in rows if row.rowid >= first]
         if not prompts or not self._typed.several:
             return rows
-        whole = self._typed.whole_in(plain.texts(self._conn, prompts))
+        whole: set[int] = set()
+        for start in range(0, len(prompts), _READ):
+            whole |= self._typed.whole_in(plain.texts(self._conn, prompts[start : start + _READ]))
         apart = [row for row in rows if row.rowid >= first and row.rowid not in whole]
         self._apart += [attrs.evolve(row, complete=False) for row in apart]
         gone = {row.rowid for row in apart}

@@ -87,7 +87,7 @@ def holding(
             f"SELECT id FROM (SELECT id, {_TEXT[kind]} AS whole FROM {TABLES[kind]}"
             " ORDER BY id DESC LIMIT ?) WHERE instr(lower(whole), lower(?)) LIMIT ?"
         )
-        rows = conn.execute(sql, (LOOKED_AT, text.replace("\0", ""), wanted))
+        rows = conn.execute(sql, (max(LOOKED_AT, wanted), text.replace("\0", ""), wanted))
         found += [Scored(rowid_of(kind, i), 0.0, complete=True) for (i,) in rows]
     return by_date(conn, found, oldest=False)[:wanted]
 

@@ -95,12 +95,16 @@ def search(services: Services, query: Query) -> SearchAnswer:
 
 
 def _placed(store: Store, query: Query) -> Query:
-    """`query` with the ids of its project."""
-    name = maybe(query.project)
-    if name is None:
+    """`query` with the ids of its projects."""
+    given = (query.project, *query.projects)
+    names = [name for name in map(maybe, given) if name is not None]
+    if not names:
         return query
-    ids = tuple(store.read(lambda conn: projects.find(conn, name)))
-    return attrs.evolve(query, project_ids=ids)
+
+    def read(conn: apsw.Connection) -> tuple[int, ...]:
+        return tuple(dict.fromkeys(n for name in names for n in projects.find(conn, name)))
+
+    return attrs.evolve(query, project_ids=store.read(read))
 
 
 class _Asked:

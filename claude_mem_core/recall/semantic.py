@@ -7,14 +7,13 @@ from typing import Any
 
 import attrs
 
-from claude_mem_core.recall import dates
+from claude_mem_core.recall import dates, words
 from claude_mem_core.recall.search import Services, search
 from claude_mem_core.render import fence
 from claude_mem_core.render import for_prompt as harmless
 from claude_mem_core.store import feedback
 from claude_mem_core.types import DocKind, Observation, Query, Trust
 
-SHORTEST = 20  # characters of a prompt that is looked at
 DEFAULT = 5
 MOST = 20
 _LOOKED_AT = 100  # best matches from which those that may speak are taken
@@ -38,13 +37,13 @@ def for_prompt(
     settings: Mapping[str, Any], fence_id: str, *, hosts: Collection[str] = (),
     most_chars: int = 0,
 ) -> Fitting:  # fmt: skip
-    """The memories that fit `prompt` best; nothing for a short one.
+    """The memories that fit `prompt` best; nothing for one that says little.
 
     Args:
         hosts: only what these recorded; empty for all.
         most_chars: of the text; what fits less well is left out. 0 for no limit.
     """
-    if len(prompt.strip()) < SHORTEST:
+    if words.says(prompt) < words.SENTENCE:
         return Fitting()
     query = Query(
         text=prompt, project=project, host=host, kinds=(DocKind.OBSERVATION,), limit=_LOOKED_AT,

@@ -15,7 +15,7 @@ from claude_mem_core.recall import words
 from claude_mem_core.recall.counts import Counts, records
 from claude_mem_core.recall.scoring import Expression, rarity
 from claude_mem_core.recall.substrings import expansions, spellings
-from claude_mem_core.recall.units import Unit, quoted, units
+from claude_mem_core.recall.units import MOST_UNITS, Unit, quoted, units
 
 POSTINGS = 5_000  # records that a partial match looks at
 _LONGER = 10  # longer words that stand for a part when no word is found at all
@@ -106,11 +106,10 @@ class Tiers:
         """The words that count in a partial match; split words in their parts."""
         pieces: dict[str, Unit] = {}
         for unit in self.units:
-            whole = unit.wide or len(unit.parts) == 1
-            for piece in (unit,) if whole else (Unit(part, (part,)) for part in unit.parts):
+            for piece in unit.pieces:
                 pieces.setdefault(piece.text.casefold(), piece)
         telling = [piece for piece in pieces.values() if not _common(piece)]
-        return telling or list(pieces.values())
+        return (telling or list(pieces.values()))[:MOST_UNITS]
 
     def _some(self) -> Tier:
         """The rarest words choose the records, all words rank them."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import attrs
 
 from claude_mem_core.recall import words
@@ -20,7 +22,8 @@ class Unit:
         parts: its parts; more than one when punctuation splits it.
         ident: token of the whole word when a sign at its end carries meaning.
         common: whether it is too common a word to count in a partial match.
-        wide: whether it is unspaced script; such a word is never taken apart.
+        wide: whether it is unspaced script.
+        sentence: whether it is so long that it may be a sentence of such a script.
     """
 
     text: str
@@ -28,11 +31,30 @@ class Unit:
     ident: str = ""
     common: bool = False
     wide: bool = False
+    sentence: bool = False
 
     @property
     def match(self) -> str:
         """The word as a phrase for FTS5: its parts side by side, in order."""
         return quoted(self.text)
+
+    @property
+    def pieces(self) -> list[Unit]:
+        """What of it counts by itself in a partial match."""
+        if self.sentence:
+            return [Unit(text, (text,), wide=True) for text in _phrases(self.text.split())]
+        if self.wide or len(self.parts) == 1:
+            return [self]
+        return [Unit(part, (part,)) for part in self.parts]
+
+
+def _phrases(pairs: Sequence[str]) -> Iterator[str]:
+    """Two characters each, or four letters of an alphabet."""
+    for at, pair in enumerate(pairs):
+        if not words.is_lettered(pair):
+            yield pair
+        elif at % 2 == 0 and (at == 0 or at + 3 <= len(pairs)):
+            yield " ".join(pairs[at : at + 3])
 
 
 def quoted(text: str, *, prefix: bool = False) -> str:
@@ -70,10 +92,12 @@ def _unit(word: str) -> Unit | None:
         return None
     text = " ".join(words.spaced(word).split())
     parts = tuple(words.alnum(text))
+    wide = bool(words.runs(word))
     return Unit(
         text=text,
         parts=parts,
         ident=words.signed(word),
         common=text.casefold() in words.STOP,
-        wide=bool(words.runs(word)),
+        wide=wide,
+        sentence=wide and words.says(word) >= words.SENTENCE,
     )

@@ -27,6 +27,16 @@ _DROPPED = re.compile(
     "\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ud800-\udfff\ue000-\uf8ff"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
+# What a character of these scripts says, in Latin ones: a word of two or three, a
+# syllable, a letter without the blanks that other scripts have between words.
+_SAYS_MORE = (
+    (re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"), 3),
+    (re.compile("[\u3041-\u30ff\u31f0-\u31ff\uac00-\ud7af]"), 2),
+    (re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]"), 1.5),
+)
+_LETTERED = re.compile("[\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff]+")
+_WEIGHED = 1_000  # characters; what is longer is long
+SENTENCE = 20  # Latin characters that may be a sentence; less is a word or a name
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _ALNUM = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -72,6 +82,18 @@ def _pairs(match: Match[str]) -> str:
     if len(run) == 1:
         return f" {run} "
     return " " + " ".join(run[i : i + 2] for i in range(len(run) - 1)) + " "
+
+
+def says(text: str) -> float:
+    """How long a text is, as if it were written in Latin letters."""
+    text = text.strip()[:_WEIGHED]
+    more = ((worth - 1) * len(one.findall(text)) for one, worth in _SAYS_MORE)
+    return len(text) + sum(more)
+
+
+def is_lettered(pair: str) -> bool:
+    """Whether a pair is two letters of an alphabet: two of these tell next to nothing."""
+    return _LETTERED.fullmatch(pair) is not None
 
 
 def runs(text: str) -> list[tuple[int, int]]:

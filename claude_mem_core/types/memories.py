@@ -172,7 +172,8 @@ class Query:
     Attributes:
         text: the words as typed; no character is an operator.
         project: label or id of a project and its chain.
-        project_ids: the ids that `project` stands for, where the core has looked them
+        projects: labels or ids of several; what lies in any of them fits.
+        project_ids: the ids that these stand for, where the core has looked them
             up, as it does for every backend that it asks; none of them: nothing fits.
         kinds: which records to search.
         order: `relevance`, `date_desc` or `date_asc`.
@@ -182,6 +183,7 @@ class Query:
 
     text: str = ""
     project: str | None = None
+    projects: tuple[str, ...] = ()
     project_ids: tuple[int, ...] | None = None
     kinds: tuple[DocKind, ...] = tuple(DocKind)
     types: tuple[str, ...] = ()

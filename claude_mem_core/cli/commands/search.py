@@ -9,7 +9,9 @@ HELP = "find memories by their words"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", nargs="*", help="words; no character is an operator")
-    parser.add_argument("--project", help="label or id of a project")
+    parser.add_argument(
+        "--project", action="append", help="label or id of a project; may be given several times"
+    )
     parser.add_argument("--type", help="observations, sessions, prompts, or a type")
     parser.add_argument("--host", help="only what this agent program recorded")
     parser.add_argument("--concept", action="append", help="may be given several times")
@@ -29,10 +31,12 @@ def run(args: argparse.Namespace) -> int:
     from claude_mem_core.cli.emit import emit_json
     from claude_mem_core.cli.recalled import client, csv, in_project, show
 
+    named = [name for name in args.project or () if in_project(name)]
     found = client().get(
         "/api/search",
         query=" ".join(args.query),
-        project=in_project(args.project),
+        project=named[0] if len(named) == 1 else None,
+        projects=csv(named) if len(named) > 1 else None,
         type=args.type,
         platformSource=args.host,
         concepts=csv(args.concept),

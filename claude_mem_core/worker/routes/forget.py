@@ -26,6 +26,8 @@ async def forget(call: Call) -> dict[str, Any]:
     """
     body = call.body
     text = body.get("text", "").strip()
+    if body.get("query"):
+        await call.services.indexer.catch_up()
     chosen = await call.services.store.aread(lambda conn: chosen_by(conn, body))
     if body.get("dry_run", True):
         found = await forgetting.preview(call.services, chosen, text)

@@ -61,6 +61,7 @@ def query_of(params: Mapping[str, Any], host: str | None) -> Query:
     return Query(
         text=params.get("query") or "",
         project=params.get("project") or None,
+        projects=tuple(params.get("projects", ())),
         kinds=kinds,
         types=(*types, *params.get("obs_type", ())),
         concepts=tuple(params.get("concepts", ())),
@@ -240,7 +241,7 @@ _FILTERS = (
 )  # fmt: skip
 _SEARCH = (
     _QUERY, *_FILTERS, choice("format", "index", "full", "json", default="json"),
-    limit(), offset(),
+    limit(), offset(), words("projects", help="several: what lies in any of them"),
     choice("match", "all", "any", default="any", help="all: no partial matches"),
     flag("personal", help="with `project`: also what belongs to the person"),
 )  # fmt: skip
