@@ -1,4 +1,4 @@
-"""Write docs/reference from the code: hooks, settings, commands; and list the decisions.
+"""Write docs/reference from the code: hooks, settings, commands, hosts; list the decisions.
 
 .venv/bin/python tools/reference.py            write the pages
 .venv/bin/python tools/reference.py --check    exit 1 when a page is not up to date
@@ -21,6 +21,7 @@ from claude_mem_core.plugins.checkup import RECORDS
 from claude_mem_core.plugins.kinds import COMMON_HOOKS, LATE, kinds_of
 from claude_mem_core.plugins.loading import HOOKS
 from claude_mem_core.settings.listing import table
+from tools.matrix import matrix_page
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -206,7 +207,13 @@ def _page(lines: list[str]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def hosts_page() -> str:
+    """What each host can do, by its tests."""
+    return matrix_page(NOTE)
+
+
 PAGES = {
+    "reference/hosts.md": hosts_page,
     "reference/hooks.md": hooks_page,
     "reference/settings.md": settings_page,
     "reference/commands.md": commands_page,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import pytest
 
 from claude_mem_core.testing.fake_models import Call, FakeModels, Request, Talk, Turn
+from tests.e2e import proven
 from tests.e2e.agents import Agent, Place
 
 MARKS = [pytest.mark.real_host, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -37,6 +38,8 @@ class Story:
         search: how the model calls our search.
         pause: seconds that the model takes for its last words.
         options: further words for `mem install`.
+        limits: what the program can't do, for the page of hosts; None where another
+            test tells of this program.
     """
 
     agent: ClassVar[Callable[[Place, FakeModels], Agent]]
@@ -49,6 +52,7 @@ class Story:
     search: ClassVar[Call]
     pause: ClassVar[float] = 0.0
     options: ClassVar[Sequence[str]] = ()
+    limits: ClassVar[str | None] = ""
 
     @classmethod
     def calls(cls, place: Place) -> Sequence[Call]:
@@ -171,6 +175,23 @@ class Story:
         results = text_of(last.body).removeprefix(text_of(second.body))
         titles = [row["title"] for row in running.place.observations()]
         assert any(title in results for title in titles), results[-1500:]
+
+    def test_the_page_of_hosts_claims_only_what_was_seen(
+        self, running: Agent, second: Request
+    ) -> None:
+        if self.limits is None:
+            return
+        requests = running.models.asked("SECOND-TASK")
+        titles = [row["title"] for row in running.place.observations()]
+        begun = injected(second)
+        more = injected(requests[1]).removeprefix(begun) if self.reading(running.place) else ""
+        found = text_of(requests[-1].body).removeprefix(text_of(second.body))
+        proven.hold(
+            running, "two sessions", self.limits,
+            context=any(title in begun for title in titles),
+            history=any(title in more for title in titles),
+            search=any(title in found for title in titles),
+        )  # fmt: skip
 
     def test_nothing_is_left_undone(self, running: Agent, second: Request) -> None:
         running.place.observed(1)

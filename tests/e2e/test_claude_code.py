@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from claude_mem_core.testing.fake_models import Call, FakeModels, Request, Talk, Turn
+from tests.e2e import proven
 from tests.e2e.agents import ClaudeCode, Place
 
 pytestmark = [pytest.mark.real_host, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -140,6 +141,17 @@ def test_a_files_history_comes_before_it_is_read(claude: ClaudeCode, second: str
     assert any(title in more for title in titles), more
 
 
+def test_the_page_of_hosts_claims_only_what_was_seen(claude: ClaudeCode, second: str) -> None:
+    before, after = claude.models.asked("SECOND-TASK")[:2]
+    titles = [row["title"] for row in claude.place.observations()]
+    more = injected(after).removeprefix(injected(before))
+    proven.hold(
+        claude, "two sessions", "hooks need 2.1.139 or newer",
+        context=any(title in injected(before) for title in titles),
+        history=any(title in more for title in titles),
+    )  # fmt: skip
+
+
 def test_the_first_session_had_nothing_to_remember(claude: ClaudeCode, first: str) -> None:
     request = claude.models.asked("FIRST-TASK")[0]
     titles = [row["title"] for row in claude.place.observations()]
@@ -172,6 +184,7 @@ def test_compaction_is_noted_and_is_no_subagent(claude: ClaudeCode, first: str) 
     claude.place.wait(lambda: "compacted" in kinds(claude, first), "the end of the compaction")
     seen = kinds(claude, first)
     assert "compacting" in seen
+    proven.hold(claude, "a compaction")
     assert seen.count("subagent_ended") == subagents
     assert seen.count("prompt_sent") == prompts, "the summary is no prompt"
 

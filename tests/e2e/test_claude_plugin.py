@@ -53,6 +53,7 @@ class TestClaudePlugin(Story):
         {"session_started", "prompt_sent", "tool_used", "tool_failed", "turn_ended"}
     )
     tools = ("Read", "Bash", "Edit", "Bash")
+    limits = None
     search = Call(SEARCH, {"query": "cart tax"})
 
     @classmethod

@@ -20,6 +20,10 @@ class TestCodex(Story):
     tools = ("Bash", "Bash", "Bash", "Bash")
     failures = 0  # it says nothing of exit codes
     search = Call("search", {"query": "cart tax"}, namespace="mcp__claude_mem")
+    limits = (
+        "runs no hook that its user has not trusted;"
+        " a failed command comes without its exit code"
+    )
 
     @classmethod
     def calls(cls, place: Place) -> Sequence[Call]:

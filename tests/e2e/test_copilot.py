@@ -19,6 +19,7 @@ class TestCopilot(Story):
     kinds = Story.kinds | {"session_ended", "tool_failed"}
     tools = ("view", "bash", "edit", "bash")
     search = Call("claude-mem-search", {"query": "cart tax"})
+    limits = "a failed command is told by its last line alone"
 
     @classmethod
     def reading(cls, place: Place) -> Sequence[Call]:

@@ -19,6 +19,7 @@ class TestGemini(Story):
     kinds = Story.kinds | {"session_ended", "tool_failed"}
     tools = ("read_file", "run_shell_command", "replace", "run_shell_command")
     search = Call("mcp_claude-mem_search", {"query": "cart tax"})
+    limits = "a failed command is told by its text alone"
 
     @classmethod
     def calls(cls, place: Place) -> Sequence[Call]:

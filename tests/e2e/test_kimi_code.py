@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from claude_mem_core.testing.fake_models import Call, FakeModels, Request, Talk, Turn
+from tests.e2e import proven
 from tests.e2e.agents import KimiCode, Place
 
 pytestmark = [pytest.mark.real_host, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -107,9 +108,15 @@ def test_the_answer_is_taken_from_its_journal(kimi: KimiCode, first: str) -> Non
     )
 
 
-def test_the_second_session_begins_with_the_first(kimi: KimiCode, first: str) -> None:
+@pytest.fixture(scope="module")
+def second(kimi: KimiCode, first: str) -> Request:
+    """The first request of the second session."""
     kimi.run("SECOND-TASK what do you know?")
-    text = injected(kimi.models.asked("SECOND-TASK")[0])
+    return kimi.models.asked("SECOND-TASK")[0]
+
+
+def test_the_second_session_begins_with_the_first(kimi: KimiCode, second: Request) -> None:
+    text = injected(second)
     assert text, "no context of ours in the request"
     titles = [row["title"] for row in kimi.place.observations()]
     assert any(title in text for title in titles), f"none of {titles} in {text}"
@@ -117,12 +124,21 @@ def test_the_second_session_begins_with_the_first(kimi: KimiCode, first: str) ->
     assert rows[-1] == ("SECOND-TASK what do you know?",), "our own words are no prompt"
 
 
+def test_the_page_of_hosts_claims_only_what_was_seen(kimi: KimiCode, second: Request) -> None:
+    titles = [row["title"] for row in kimi.place.observations()]
+    limits = (
+        "`kimi -p` may end before its last tool use is reported, and sends no end of the session"
+    )
+    found = any(title in injected(second) for title in titles)
+    proven.hold(kimi, "two sessions", limits, context=found, history=False)
+
+
 def newest(kimi: KimiCode) -> str:
     rows = kimi.place.rows("SELECT content_session_id FROM sdk_sessions ORDER BY id DESC")
     return str(rows[0][0])
 
 
-def test_a_resumed_session_is_not_told_twice(kimi: KimiCode, first: str) -> None:
+def test_a_resumed_session_is_not_told_twice(kimi: KimiCode, second: Request) -> None:
     session = newest(kimi)
     kimi.run("SECOND-TASK and more", "-r", session)
     assert newest(kimi) == session, "the same session"
@@ -132,7 +148,7 @@ def test_a_resumed_session_is_not_told_twice(kimi: KimiCode, first: str) -> None
     assert len(set(told)) == len(told), text
 
 
-def test_later_prompts_get_nothing(kimi: KimiCode, first: str) -> None:
+def test_later_prompts_get_nothing(kimi: KimiCode, second: Request) -> None:
     hooks = tomllib.loads(kimi.config.read_text())["hooks"]
     (command,) = [h["command"] for h in hooks if h["event"] == "UserPromptSubmit"]
     prompt = {"hook_event_name": "UserPromptSubmit", "session_id": newest(kimi),

@@ -9,6 +9,7 @@ import pytest
 
 from claude_mem_core.render import for_prompt
 from claude_mem_core.testing.fake_models import Call, FakeModels, Talk, Turn
+from tests.e2e import proven
 from tests.e2e.agents import Agent, ClaudeCode, KimiCode, Place
 
 SLOW = 2.0  # Kimi Code does not wait for the hooks of its last tools
@@ -77,6 +78,7 @@ def test_search_finds_the_row(agent: Agent) -> None:
     number, title = rows[0]
     assert f"#{number} |" in found
     assert title in found
+    proven.hold(agent, "a search", search=True)
 
 
 def test_get_observations_gives_it_in_full(agent: Agent) -> None:

@@ -20,6 +20,7 @@ class TestOpenClaw(Story):
     tools = ("read", "exec", "edit", "exec")
     # Tools of servers are called through another one.
     search = Call("tool_call", {"id": "claude-mem__search", "args": {"query": "cart tax"}})
+    limits = "a gateway that runs has to be restarted once"
 
     @classmethod
     def calls(cls, place: Place) -> Sequence[Call]:

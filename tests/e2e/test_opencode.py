@@ -19,6 +19,7 @@ class TestOpenCode(Story):
     kinds = Story.kinds | {"tool_failed"}
     tools = ("read", "bash", "edit", "bash")
     search = Call("claude-mem_search", {"query": "cart tax"})
+    limits = "puts a prompt with spaces into quotes"
 
     @classmethod
     def calls(cls, place: Place) -> Sequence[Call]:

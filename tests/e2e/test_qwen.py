@@ -26,6 +26,7 @@ class TestQwen(Story):
     kinds = Story.kinds | {"tool_failed"}
     tools = ("read_file", "run_shell_command", "edit", "run_shell_command")
     search = Call("mcp__claude-mem__search", {"query": "cart tax"})
+    limits = "`qwen -p` sends no end of the session"
 
     @classmethod
     def calls(cls, place: Place) -> Sequence[Call]:
