@@ -15,6 +15,8 @@ import sys
 
 # command -> package
 NEEDED = {
+    "dbus-daemon": "dbus",  # a keyring of the system
+    "gnome-keyring-daemon": "gnome-keyring",
     "chromium": "chromium",  # the viewer in a real browser
     "git": "git",  # identity of projects, hostile repositories
     "node": "nodejs",  # the real agent programs
