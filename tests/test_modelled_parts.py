@@ -339,6 +339,28 @@ def test_a_draft_is_bounded_and_checked() -> None:
     assert (made.events, made.tokens, made.model) == ((2, 3, 99), 300, "m")
 
 
+def file_use(number: int, name: str, **used: str) -> StoredEvent:
+    was = ToolUse(name=name, id=str(number), input=used, output="ok")
+    return event(number, EventKind.TOOL_USED, tool=was)
+
+
+def test_the_files_of_all_events_belong_to_the_only_observation() -> None:
+    batch = turn(
+        file_use(2, "Read", file_path=f"{ROOT}/a.py"),
+        file_use(3, "Edit", file_path=f"{ROOT}/b.py", old_string="1", new_string="2"),
+        file_use(4, "Read", file_path=f"{ROOT}/b.py"),
+    )
+    (made,) = drafts(read(GOOD), source(batch))
+    assert (made.files_modified, made.files_read) == (("b.py",), ("a.py",))
+    two = drafts(read(GOOD + GOOD.replace("Factor mended", "The factor is 1.19")), source(batch))
+    assert [(d.files_modified, d.files_read) for d in two] == [((), ())] * 2, "nobody knows whose"
+
+
+def test_the_request_has_its_day_and_no_slash_of_a_command() -> None:
+    prompt = event(1, EventKind.PROMPT_SENT, prompt="/review the cart", at_ms=1_790_000_000_000)
+    assert told(prompt, 8_000, ROOT) == '<asked on="2026-09-21">\nreview the cart\n</asked>'
+
+
 def test_a_title_that_is_made_up_gives_way() -> None:
     text = (
         "<observation><type>change</type><title>MagicFactory in magic_place.py</title>"

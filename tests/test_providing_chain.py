@@ -195,6 +195,8 @@ def test_a_session_start_says_once_what_is_wrong_and_what_to_run() -> None:
         until(lambda: (home.client.post("/api/pending-queue/process"),
                        home.makers() == {"small-1"})[1], 60)  # fmt: skip
         assert home.models.requests[-1].headers["authorization"] == f"Bearer {FRESH_KEY}"
+        said = [_system(home, f"s-{number}") for number in range(4, 8)]
+        assert "tokens in 2 requests (`mem usage`)" in said[-1], "nothing is wrong any more"
 
 
 def _system(home: Chain, session: str) -> str:

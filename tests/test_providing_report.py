@@ -11,7 +11,7 @@ import pytest
 from claude_mem_core import secrets
 from claude_mem_core.cli import model_text
 from claude_mem_core.errors import Failure
-from claude_mem_core.providing.report import Standing, as_json, standing
+from claude_mem_core.providing.report import Standing, as_json, spent_line, standing
 from claude_mem_core.testing.fake_site import FakeSite
 from tests.providing_kit import Scene, fails, says
 
@@ -180,3 +180,20 @@ async def test_nothing_secret_is_in_it(scene: Scene) -> None:
     scene.script["alpha"] = [fails(Failure.KEY_REFUSED, text=f"wrong key {KEY}")]
     await scene.failure()
     assert KEY not in str(await shown(scene))
+
+
+async def test_a_session_start_says_what_today_took(scene: Scene) -> None:
+    async def line() -> str:
+        return await spent_line(scene.dispatcher, scene.settings.current(), scene.now)
+
+    assert await line() == ""
+    scene.script["alpha"] = [says(tokens=1_200)]
+    await scene.ask()
+    assert await line() == (
+        "memory: today's models took 1,200 of 1,000,000 tokens in 1 request (`mem usage`)"
+    )
+    scene.set(budget_daily_tokens="0")
+    await scene.ask()
+    assert "took 1,300 tokens in 2 requests" in await line()
+    scene.later(86_400)
+    assert await line() == "", "it is another day"

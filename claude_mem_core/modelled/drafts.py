@@ -37,6 +37,7 @@ class Source:
         earlier: ids of memories that it may supersede.
         model: who answered.
         tokens: what the answer cost.
+        whole: one observation was made of the part, so the files of its events are its own.
     """
 
     part: Part
@@ -48,11 +49,14 @@ class Source:
     model: str
     tokens: int
     prompt_number: int
+    whole: bool = False
 
 
 def drafts(answer: Answer, source: Source) -> tuple[Draft, ...]:
     """The observations of a reply that hold against the events."""
     share = source.tokens // max(1, len(answer.observations))
+    if len(answer.observations) == 1:  # it stands for all that was done
+        source = attrs.evolve(source, whole=True)
     made = (_draft(read, source, share) for read in answer.observations)
     return tuple(draft for draft in made if draft is not None)
 
@@ -138,6 +142,11 @@ def _files(read: Read, source: Source) -> tuple[tuple[str, ...], tuple[str, ...]
     said = _occurring(read.files_modified, source)
     modified = [path for path in said if _was_edited(path, source.edited)]
     looked = [*_occurring(read.files_read, source), *said]
+    if source.whole:
+        touched = [_relative(path, source.root) for path in used_paths(source.part)]
+        edited = {_relative(path, source.root) for path in source.edited}
+        modified += [path for path in touched if path in edited and path not in modified]
+        looked += touched
     rest = [path for path in dict.fromkeys(looked) if path not in modified]
     return tuple(modified[:FILES]), tuple(rest[:FILES])
 
@@ -160,6 +169,14 @@ def _was_edited(path: str, edited: frozenset[str]) -> bool:
     """Edited by a tool, or named in a command that may have: that can't be told."""
     name = path.replace("\\", "/").rpartition("/")[2]
     return any(one == path or one.endswith("/" + path) or name in one for one in edited)
+
+
+def used_paths(part: Part) -> list[str]:
+    """The files that tools were told to read or change, in order."""
+    tools = [stored.event.tool for stored in part.events]
+    given = [tool.input for tool in tools if tool and isinstance(tool.input, Mapping)]
+    found = (one.get("file_path") or one.get("notebook_path") for one in given)
+    return list(dict.fromkeys(path for path in found if isinstance(path, str) and path))
 
 
 def edited_paths(part: Iterable[Part]) -> frozenset[str]:

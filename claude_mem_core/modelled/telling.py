@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from claude_mem_core.modelled.fields import flat, shown
+from claude_mem_core.store import text
 from claude_mem_core.types import Event, EventKind, StoredEvent
 
 SPOKEN = 4_000  # characters of a prompt or an answer
@@ -20,7 +21,9 @@ def told(stored: StoredEvent, limit: int, root: str) -> str:
     """An event as text; empty when it says nothing."""
     event = stored.event
     if event.kind is EventKind.PROMPT_SENT:
-        return _block("asked", shown(event.prompt or "", SPOKEN))
+        day = f' on="{text.day(event.at_ms)}"' if event.at_ms else ""
+        # A command's slash would read as an order to a program.
+        return _block("asked", shown(event.prompt or "", SPOKEN).removeprefix("/"), day)
     if event.tool is not None:
         return _tool(event, limit, root)
     words = event.answer or event.error or ""
@@ -66,8 +69,8 @@ def _output(value: Any, used: Any, limit: int) -> str:
         value = {key: part for key, part in kept.items() if part not in ("", None)}
         if len(value) == 1:
             (value,) = value.values()
-    text = shown(flat(value), limit)
-    return f"-> {text}" if text else ""
+    told = shown(flat(value), limit)
+    return f"-> {told}" if told else ""
 
 
 def _framed(key: str, value: Any, said: str) -> Any:

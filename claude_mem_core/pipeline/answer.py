@@ -131,6 +131,7 @@ class Answers:
         news = self._recorder.moves.take_news(asked.place)
         shown = asked.settings["CLAUDE_MEM_CONTEXT_SHOW_TERMINAL_OUTPUT"]
         notice = await self.notices.for_session(asked.place, news) if shown else ""
+        notice = notice or (await self.notices.spent() if shown else "")
         source = asked.event.source or StartSource.STARTUP
         if EventKind.SESSION_STARTED not in asked.host.record.injects_at:
             self._due[asked.session_db_id] = source

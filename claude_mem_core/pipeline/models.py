@@ -92,6 +92,14 @@ class Models:
         found = await standing(self.dispatcher, self._settings.current(), now_ms())
         return found.notice
 
+    async def spent(self) -> str:
+        """What models cost today in one line; empty when none was asked."""
+        if not self.is_used:
+            return ""
+        from claude_mem_core.providing.report import spent_line
+
+        return await spent_line(self.dispatcher, self._settings.current(), now_ms())
+
     async def aclose(self) -> None:
         """Let the processor go and close the account."""
         if self._processor is not None:

@@ -101,6 +101,14 @@ class Notices:
         found = (self._recording(), self._broken_settings())
         return tuple(text for text in found if text)
 
+    async def spent(self) -> str:
+        """What models cost today, for a session's start at which nothing else is to be said."""
+        text = ""
+        if self._models is not None:
+            with anyio.move_on_after(PATIENCE_S):
+                text = await self._models.spent()
+        return text
+
     async def _provider(self) -> list[str]:
         """What keeps the chosen provider from its work; a keyring that hangs holds up nobody."""
         text = ""

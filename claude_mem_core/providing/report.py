@@ -154,3 +154,20 @@ async def as_json(dispatcher: Dispatcher, settings: Settings, now: int) -> dict[
             if each.whole_day
         ],
     }
+
+
+async def spent_line(dispatcher: Dispatcher, settings: Settings, now: int) -> str:
+    """What models cost today, as the line of a session's start; empty for nothing."""
+    try:
+        spent = await asyncio.to_thread(dispatcher.ledger.spent, texts.day(now))
+    except StoreError:
+        return ""
+    if not spent.calls or chosen(settings, CHOICE) in (BUILTIN, OFF):
+        return ""
+    limit = int(settings[budget.DAILY_TOKENS])
+    most = f" of {limit:,}" if limit else ""
+    what = "request" if spent.calls == 1 else "requests"
+    return (
+        f"memory: today's models took {spent.tokens:,}{most} tokens in {spent.calls:,} {what}"
+        " (`mem usage`)"
+    )
