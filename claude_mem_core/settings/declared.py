@@ -15,6 +15,7 @@ from claude_mem_core.settings.capture_area import (
 from claude_mem_core.settings.observer_area import MODELLED
 from claude_mem_core.settings.provider_area import PROVIDER
 from claude_mem_core.settings.recall_area import CONTEXT, MCP, SEARCH
+from claude_mem_core.settings.retention_area import RETENTION
 from claude_mem_core.settings.worker_area import HOOKS, SECURITY, SPOOL, WORKER
 from claude_mem_core.types import Setting
 
@@ -31,6 +32,7 @@ CORE: tuple[Setting, ...] = (
     *SEARCH,
     *MCP,
     *STORAGE,
+    *RETENTION,
     *WORKER,
     *HOOKS,
     *SPOOL,

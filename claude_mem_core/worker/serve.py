@@ -18,6 +18,7 @@ import attrs
 from claude_mem_core import edge, hardening
 from claude_mem_core.errors import MemError, WorkerError
 from claude_mem_core.files.workfolder import sweep_folders
+from claude_mem_core.forgetting import retain
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.services import Services, open_services
 from claude_mem_core.worker import chores, logs, notice, tcp
@@ -130,6 +131,7 @@ async def _until_stopped(server: WorkerServer, state: WorkerState, services: Ser
         chores.drain_spool(state, services),
         chores.leave_when_idle(state, services),
         chores.empty_trash(services),
+        retain.run(services),
         chores.fold_checkouts(services),
         chores.watch_faults(state, services),
         services.watchers.run(),

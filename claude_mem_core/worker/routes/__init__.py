@@ -18,6 +18,7 @@ MODULES = (
     "correct",
     "forget",
     "redact",
+    "retention",
     "personal",
     "feedback",
     "search",
