@@ -19,6 +19,7 @@ from claude_mem_core.pipeline.advisor import Advisor
 from claude_mem_core.pipeline.answer import Answers
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.deliver import Deliverer
+from claude_mem_core.pipeline.ends import LooseEnds
 from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.late import LateAnswers
 from claude_mem_core.pipeline.models import Models
@@ -57,6 +58,7 @@ class Services:
     tasks: TaskGroup
     models: Models
     watchers: Watchers
+    ends: LooseEnds
 
 
 @asynccontextmanager
@@ -124,6 +126,7 @@ def _assemble(
         tasks=tasks,
         models=parts.models,
         watchers=_watchers(parts, recorder, loop, told),
+        ends=LooseEnds(store=store, recorder=recorder, registry=registry, loop=loop),
     )
 
 

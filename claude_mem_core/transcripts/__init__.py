@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from claude_mem_core.transcripts.finding import Found, find, find_all
 from claude_mem_core.transcripts.places import below, open_below, roots_of
-from claude_mem_core.transcripts.reading import Line, lines_of, reader_of, records_of
+from claude_mem_core.transcripts.reading import Line, ends_of, lines_of, reader_of, records_of
 
 __all__ = [
     "Found",
     "Line",
     "below",
+    "ends_of",
     "find",
     "find_all",
     "lines_of",

@@ -17,12 +17,13 @@ from claude_mem_core.convert import json_loads_bounded
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.transcripts.finding import Found
 from claude_mem_core.transcripts.places import below, open_below
-from claude_mem_core.types import TranscriptFile, TranscriptReader
+from claude_mem_core.types import Event, TranscriptFile, TranscriptReader
 
 LONGEST = 16 << 20  # bytes of one line
 DOCUMENT = 64 << 20
 BESIDE = 64 << 10
 PIECE = 1 << 20
+HEAD, TAIL = 256 << 10, 4 << 20
 
 Record = Mapping[str, Any]
 
@@ -75,6 +76,37 @@ def lines_of(file: BinaryIO, start: int = 0) -> Iterator[Line]:
         if len(kept_now) > LONGEST:
             at, kept_now, lost = at + len(kept_now), b"", True
         kept = kept_now
+
+
+def ends_of(found: Found) -> list[Event]:
+    """What the end of a transcript of lines tells; of a long one its head is read as well.
+
+    Raises:
+        OSError: it can't be read.
+    """
+    opened = open_below(found.root, found.steps)
+    if opened is None:
+        return []
+    reader, events = reader_of(found), list[Event]()
+    with os.fdopen(opened, "rb") as file:
+        for line in _head_and_tail(file):
+            events += reader.read(line.record) if line.record is not None else ()
+    return [*events, *reader.rest()]
+
+
+def _head_and_tail(file: BinaryIO) -> Iterator[Line]:
+    """All lines; of a file over `TAIL` bytes those at its start and at its end."""
+    size = file.seek(0, os.SEEK_END)
+    if size <= TAIL + HEAD:
+        yield from lines_of(file)
+        return
+    for line in lines_of(file):
+        yield line
+        if line.end > HEAD:
+            break
+    for number, line in enumerate(lines_of(file, size - TAIL)):
+        if number:  # the first one is cut
+            yield line
 
 
 def _record(raw: bytes) -> Record | None:

@@ -193,6 +193,8 @@ class Host(Record):
         context_chars: the host cuts or hides context longer than this; 0 for no limit.
         transcript_roots: folders (with `~` and `$VAR`) below which its transcripts lie.
         hooks: the host's event names that the installer registers.
+        leaves_early: it may exit before its last hooks have run; what they would have
+            reported is looked up in its transcript.
         transcripts: the forms in which it writes down what happened, below those folders.
         aliases: other names that `mem install --ide` takes for it.
     """
@@ -206,6 +208,7 @@ class Host(Record):
     hooks: tuple[str, ...] = ()
     transcripts: tuple[Transcripts, ...] = ()
     aliases: tuple[str, ...] = ()
+    leaves_early: bool = False
 
 
 @attrs.frozen(kw_only=True)

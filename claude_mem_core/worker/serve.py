@@ -135,6 +135,7 @@ async def _until_stopped(server: WorkerServer, state: WorkerState, services: Ser
         chores.fold_checkouts(services),
         chores.watch_faults(state, services),
         services.watchers.run(),
+        services.ends.run(),
     ]
     tasks = [asyncio.create_task(_guarded(loop)) for loop in loops]
     _settled(state, services)

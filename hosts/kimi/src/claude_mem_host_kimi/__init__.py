@@ -45,6 +45,8 @@ def mem_hosts() -> Iterator[Host]:
         # What its other hooks print never reaches the model.
         injects_at=(EventKind.PROMPT_SENT,),
         context_chars=9000,
+        # Nobody waits for its hook after a tool; `kimi -p` is gone before the last one.
+        leaves_early=True,
         transcript_roots=("$KIMI_CODE_HOME/sessions", "~/.kimi-code/sessions"),
         transcripts=(
             Transcripts(
