@@ -16,6 +16,7 @@ from functools import cache
 
 TIME_S = 2.0
 OUTPUT_BYTES = 1_000_000
+DAY_S = 86_400
 FOLDERS = ("/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/bin")
 
 FLAGS = (
@@ -50,6 +51,24 @@ def first_commit(root: str) -> str | None:
     ids = _run(root, "log", "--max-parents=0", "--format=%H", "HEAD", "--")
     words = (ids or b"").split()
     return words[-1].decode("ascii", "replace") if words else None
+
+
+def file_at(root: str, path: str, at_ms: int) -> bytes | None:
+    """A file of the checkout at `root` as it was at a time.
+
+    That is how the first commit of the day after took it in, for work is committed after
+    it is done; else how it was committed before. None when git can't tell.
+    """
+    name = f":(top,literal){path.replace(os.sep, '/')}"
+    since, until = at_ms // 1000, at_ms // 1000 + DAY_S
+    log = ("log", "--no-renames", "--format=%H")
+    later = _run(root, *log, "--reverse", f"--since={since}", f"--until={until}", "HEAD", "--", name)
+    first = (later or b"").split()[:1]
+    before = first or (_run(root, *log, "-1", f"--until={since}", "HEAD", "--", name) or b"").split()
+    if not before:
+        return None
+    commit = before[0].decode("ascii", "replace")
+    return _run(root, "cat-file", "blob", f"{commit}:./{path.replace(os.sep, '/')}")
 
 
 @cache

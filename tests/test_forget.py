@@ -79,7 +79,7 @@ def test_every_column_of_text_is_erased_or_is_no_text(home: Home) -> None:
         "schema_versions", "meta", "projects", "project_labels", "project_places", "evidence",
         "deliveries", "changes", "change_readers", "counters", "totals", "memory_files",
         "private_turns", "pins", "memory_words", "work_checks", "project_names",
-        "project_changes",
+        "project_changes", "watched", "verify_marks",
     }  # fmt: skip
     for (table,) in home.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"):
         if table.startswith(("sqlite_", "memory_index", "memory_words")) or table in other:

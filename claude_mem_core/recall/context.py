@@ -34,6 +34,7 @@ _LAST_PROMPT = """
   WHERE p.session_db_id = ? AND coalesce(e.received_ms, p.created_at_epoch) > ?
   ORDER BY p.prompt_number DESC LIMIT 1
 """
+VERIFY = "[verify]: its file changed or is gone since; look before you rely on it."
 USEFUL = 5
 PRAISED = "called useful (`mem useful`)"
 HINT = (
@@ -122,6 +123,8 @@ def session_context(
         page.fixed(line)
     for line in _stood(conn, what):
         page.fixed(line)
+    if any(row.verify for row in (*rows, *pinned, *own)):
+        page.fixed(VERIFY)
     no_room = page.personal(own)
     omitted = {**omitted, "personal, beyond their share": no_room} if no_room else omitted
     page.pinned(pinned)

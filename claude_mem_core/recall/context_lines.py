@@ -5,7 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from claude_mem_core.recall.context import DATA_NOT_ORDERS, FETCH, FORMAT, ContextText
+from claude_mem_core.recall.context import (
+    DATA_NOT_ORDERS,
+    FETCH,
+    FORMAT,
+    VERIFY,
+    ContextText,
+)
 from claude_mem_core.recall.icons import LEGEND
 from claude_mem_core.render import FENCE_TAG
 
@@ -15,6 +21,7 @@ _FIXED = {
     LEGEND: "always: the signs of the rows",
     FORMAT: "always: how to read the rows",
     FETCH: "always: how to get more",
+    VERIFY: "a row below speaks of a file that changed: `mem confirm ID` when it still holds",
 }
 _BEGINS = (
     ("Mode: ", "the setting CLAUDE_MEM_MODE"),

@@ -16,6 +16,7 @@ from claude_mem_core.types import Block, Trust
 TITLE_CHARS = 160
 DETAIL_CHARS = 1_200
 FROM_OUTSIDE = "[from web] "
+VERIFY = "[verify] "
 # Share of the room that plain rows may take before the newest ones are shown in full.
 ROWS_FIRST = 0.6
 # Share of the room that the person's own memories may take; the first always stands.
@@ -216,6 +217,8 @@ def _row_line(row: Row | SummaryRow, *, ditto: bool, full: bool = False) -> str:
     title = for_prompt(row.title, TITLE_CHARS) or "(no title)"
     if row.trust is Trust.FOREIGN:
         title = FROM_OUTSIDE + title
+    if row.verify:
+        title = VERIFY + title
     line = f"{row.key} {at} {icon(row.type)} {title}"
     return f"**{line}**" if full else line
 
@@ -223,13 +226,14 @@ def _row_line(row: Row | SummaryRow, *, ditto: bool, full: bool = False) -> str:
 def _own(row: Row) -> list[str]:
     """A memory of the person: its title, and its text where that says more."""
     title = for_prompt(row.title, TITLE_CHARS) or "(no title)"
+    begin = f"{row.key} {icon(row.type)} {VERIFY if row.verify else ''}"
     if row.trust is Trust.FOREIGN:
-        return [f"{row.key} {icon(row.type)} {FROM_OUTSIDE}{title}"]
+        return [f"{begin}{FROM_OUTSIDE}{title}"]
     said = for_prompt(row.narrative, OWN_CHARS)
     if not said or said == title:
-        return [f"{row.key} {icon(row.type)} {title}"]
+        return [f"{begin}{title}"]
     head = "" if said.startswith(title) else f"{title}: "
-    return [f"{row.key} {icon(row.type)} {head}{said}"]
+    return [f"{begin}{head}{said}"]
 
 
 def _details(row: Row, settings: Mapping[str, Any]) -> list[str]:

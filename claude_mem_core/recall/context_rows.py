@@ -27,7 +27,8 @@ ALL_CONCEPTS = frozenset({
 
 COLUMNS = """
   id, type, title, subtitle, coalesce(narrative, text), facts, concepts,
-  created_at_epoch, discovery_tokens, trust
+  created_at_epoch, discovery_tokens, trust,
+  EXISTS (SELECT 1 FROM verify_marks v WHERE v.memory_id = id)
 """
 _OBSERVATIONS = """
   SELECT {columns} FROM observations
@@ -83,6 +84,7 @@ class Row:
     created_ms: int
     work: int
     trust: Trust
+    verify: bool = False
 
     @property
     def concepts(self) -> tuple[str, ...]:
@@ -202,10 +204,10 @@ def _queries(what: Wanted) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def row_of(row: Sequence[Any]) -> Row:
-    number, type_, title, subtitle, narrative, facts, concepts, made, work, trust = row
+    number, type_, title, subtitle, narrative, facts, concepts, made, work, trust, verify = row
     return Row(
         number, type_, title or "", subtitle or "", narrative or "", loads_list(facts),
-        concepts, made, work, Trust(trust),
+        concepts, made, work, Trust(trust), bool(verify),
     )  # fmt: skip
 
 

@@ -80,6 +80,8 @@ def _observation(record: Observation) -> list[str]:
         lines.append("Marked wrong by the user: it does not hold.")
     elif record.superseded_by:
         lines.append(f"Superseded by #{record.superseded_by}: it no longer holds.")
+    if record.verify:
+        lines.append(f"To be verified: {for_prompt(record.verify, 200)}.")
     lines += _text(record.subtitle) + _text(record.narrative)
     lines += _listed("Facts", record.facts)
     lines += _joined("Concepts", record.concepts)

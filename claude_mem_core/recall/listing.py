@@ -69,6 +69,8 @@ def title_of(record: Record) -> str:
             title += " (marked wrong)"
         elif record.superseded_by:
             title += f" (superseded by #{record.superseded_by})"
+        elif record.verify:
+            title += f" (verify: {for_prompt(record.verify, 120)})"
     return f"[from web] {title}" if record.trust is Trust.FOREIGN else title
 
 

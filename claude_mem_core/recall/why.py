@@ -54,6 +54,7 @@ def why(conn: apsw.Connection, key: Key) -> dict[str, Any]:
         "log": given_log.of(conn, name, MOST),
         "personal": kind is DocKind.OBSERVATION and number in personal.ids(conn),
         "feedback": _said(conn, key),
+        "verify": getattr(record, "verify", ""),
         "supersedes": [row[0] for row in earlier] if kind is DocKind.OBSERVATION else [],
         "superseded_by": getattr(record, "superseded_by", None),
         "trust": str(getattr(record, "trust", "user")),

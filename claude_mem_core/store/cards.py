@@ -18,12 +18,13 @@ CARDS = {
     DocKind.OBSERVATION: f"""
       SELECT id, type, substr(coalesce(nullif(title, ''), subtitle, narrative, text, ''), 1,
         {TITLE_CHARS}), {PROJECT}, platform_source, created_at_epoch, superseded_by, trust,
-        sync_rev, agent_id
+        sync_rev, agent_id,
+        EXISTS (SELECT 1 FROM verify_marks WHERE memory_id = id)
       FROM observations WHERE id IN (SELECT value FROM json_each(?))""",
     DocKind.SUMMARY: f"""
       SELECT id, 'summary', substr(coalesce(nullif(completed, ''), nullif(learned, ''), request,
         ''), 1, {TITLE_CHARS}), {PROJECT}, platform_source, created_at_epoch, superseded_by,
-        trust, sync_rev, NULL
+        trust, sync_rev, NULL, 0
       FROM session_summaries WHERE id IN (SELECT value FROM json_each(?))""",
 }
 PINS = """
@@ -49,17 +50,20 @@ def cards(conn: apsw.Connection, keys: Sequence[Key]) -> list[dict[str, Any]]:
 
 def card(kind: DocKind, row: Sequence[Any], *, pinned: bool = False) -> dict[str, Any]:
     """One card from a row of `CARDS`."""
-    number, type_, title, project, host, at_ms, superseded, trust, rev, agent = row
+    number, type_, title, project, host, at_ms, superseded, trust, rev, agent, *marked = row
     return {
         "key": key_text(kind, number), "type": type_, "title": title, "project": project,
         "host": host, "t": at_ms, "rev": int(rev) if str(rev).isdigit() else 1,
-        "flags": list(flags(superseded, pinned=pinned, foreign=trust == "foreign")),
+        "flags": list(flags(superseded, pinned=pinned, foreign=trust == "foreign",
+                            verify=any(marked))),
         "replaced_by": key_text(kind, superseded) if superseded else None,
         "agent": agent,
     }  # fmt: skip
 
 
-def flags(superseded: int | None, *, pinned: bool, foreign: bool) -> Iterable[str]:
+def flags(
+    superseded: int | None, *, pinned: bool, foreign: bool, verify: bool = False
+) -> Iterable[str]:
     """What a person should see of a memory before its words."""
     if pinned:
         yield "pinned"
@@ -69,3 +73,5 @@ def flags(superseded: int | None, *, pinned: bool, foreign: bool) -> Iterable[st
         yield "replaced"
     if foreign:
         yield "foreign"
+    if verify:
+        yield "verify"

@@ -97,7 +97,8 @@ def detach(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int])
     conn.execute("DELETE FROM pins WHERE kind = ? AND record_id = ?", values)
     personal.remove(conn, kind, number)
     if kind == "observation":
-        conn.execute("DELETE FROM feedback WHERE memory_id = ?", (number,))
+        for table in ("feedback", "watched", "verify_marks"):
+            conn.execute(f"DELETE FROM {table} WHERE memory_id = ?", (number,))
     conn.execute("DELETE FROM evidence WHERE kind = ? AND memory_id = ?", values)
     conn.execute("DELETE FROM memory_files WHERE kind = ? AND memory_id = ?", values)
     table = "observations" if kind == "observation" else "session_summaries"

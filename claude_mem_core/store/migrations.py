@@ -115,6 +115,12 @@ def _said(conn: apsw.Connection) -> None:
     connect.run(conn, sql.read_text(encoding="utf-8"))
 
 
+def _staleness(conn: apsw.Connection) -> None:
+    """What memories speak of, and which are to be verified."""
+    sql = resources.files(__package__) / "staleness.sql"
+    connect.run(conn, sql.read_text(encoding="utf-8"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
@@ -123,5 +129,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(5, _personal),
     Migration(6, _regroup),
     Migration(7, _said),
+    Migration(8, _staleness),
 )
 VERSION = MIGRATIONS[-1].number

@@ -19,7 +19,7 @@ OBSERVATION = f"""
   id, {PROJECT}, type, title, created_at_epoch, project_id, session_db_id, subtitle,
   coalesce(narrative, text), facts, concepts, files_read, files_modified, prompt_number,
   agent_id, agent_type, generated_by_model, discovery_tokens, trust, superseded_by,
-  platform_source, metadata
+  platform_source, metadata, (SELECT reason FROM verify_marks WHERE memory_id = id)
 """
 SUMMARY = f"""
   id, {PROJECT}, created_at_epoch, project_id, session_db_id, request, investigated, learned,
@@ -41,7 +41,7 @@ def observation(row: Sequence[Any]) -> Observation:
         files_read=loads_list(row[11]), files_modified=loads_list(row[12]),
         prompt_number=row[13], agent_id=row[14], agent_type=row[15], model=row[16] or "",
         tokens=row[17], trust=Trust(row[18]), superseded_by=row[19], host=row[20],
-        metadata=loads_map(row[21]),
+        metadata=loads_map(row[21]), verify=row[22] or "",
     )  # fmt: skip
 
 

@@ -101,7 +101,10 @@ class Observed:
 
 @attrs.frozen(kw_only=True)
 class Observation:
-    """A stored observation. Times in milliseconds since the epoch."""
+    """A stored observation. Times in milliseconds since the epoch.
+
+    `verify`: what it speaks of has changed since, in words; empty when it has not.
+    """
 
     id: int
     project: str
@@ -125,6 +128,7 @@ class Observation:
     superseded_by: int | None = None
     host: str = ""
     metadata: Mapping[str, Any] = attrs.field(factory=dict)
+    verify: str = ""
 
 
 @attrs.frozen(kw_only=True)

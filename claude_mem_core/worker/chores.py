@@ -9,8 +9,9 @@ import re
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import anyio
 import apsw
 
 import claude_mem_core
@@ -19,6 +20,7 @@ from claude_mem_core.clean import skip_pattern
 from claude_mem_core.errors import MemError, StoreError
 from claude_mem_core.files import write_private
 from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.verifying import Verifier
 from claude_mem_core.store import correct, folding, queue
 from claude_mem_core.worker import heartbeat, logs
 from claude_mem_core.worker.lock import clear_place
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SPOOL_S = 5.0
+VERIFY_S = 300.0
+VERIFY_LEAST_S = 2.0
 TRASH_S = 3600.0
 FAULTS_S = 300.0
 IDLE_LEAST_S = 60
@@ -188,6 +192,26 @@ async def watch_faults(state: WorkerState, services: Services) -> None:
         with suppress(StoreError):
             found = lasting(await report.state_of(Call(services, state, {})))
             await services.answers.notices.broken.seen(found, now_ms())
+
+
+async def verify_memories(services: Services) -> None:
+    """After something happened, and now and then: which memories speak of what has changed."""
+    verifier = Verifier(services.store, now_ms)
+    with services.bus.subscribe() as notices:
+        while True:
+            with suppress(StoreError):
+                if await asyncio.to_thread(verifier.check):
+                    services.bus.publish("memory_changed", changed=[])
+            await asyncio.sleep(VERIFY_LEAST_S)
+            with anyio.move_on_after(VERIFY_S):
+                await notices.receive()
+            _drop_waiting(notices)
+
+
+def _drop_waiting(notices: Any) -> None:
+    with suppress(anyio.WouldBlock):
+        while True:
+            notices.receive_nowait()
 
 
 async def leave_when_idle(state: WorkerState, services: Services) -> None:

@@ -133,6 +133,7 @@ async def _until_stopped(server: WorkerServer, state: WorkerState, services: Ser
         chores.empty_trash(services),
         retain.run(services),
         chores.fold_checkouts(services),
+        chores.verify_memories(services),
         chores.watch_faults(state, services),
         services.watchers.run(),
         services.ends.run(),

@@ -59,8 +59,12 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
 
 def judged(found: dict[str, Any]) -> Iterator[str]:
     """What was said of it, and whether every project is given it."""
+    from claude_mem_core.render import for_prompt
+
     if found["personal"]:
         yield "yours: every project is given it"
+    if found["verify"]:
+        yield f"to be verified: {for_prompt(found['verify'], 200)}; `mem confirm` if it holds"
     said = found["feedback"]
     if said.get("useful"):
         yield f"called useful {said['useful']} times"

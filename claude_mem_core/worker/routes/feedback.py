@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import apsw
@@ -9,6 +10,7 @@ import attrs
 
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.pipeline.clock import now_ms
+from claude_mem_core.pipeline.verifying import Verifier
 from claude_mem_core.store import cards, correct, feedback
 from claude_mem_core.types import DocKind
 from claude_mem_core.worker.routes.browse import KEY, memory_key
@@ -39,7 +41,25 @@ async def say(call: Call) -> dict[str, Any]:
     return {"key": key, "said": word, **said}
 
 
+async def confirm(call: Call) -> dict[str, Any]:
+    """It holds as things are now: no longer to be verified, nor outdated."""
+    kind, number = memory_key(call.params["key"])
+    if kind is not DocKind.OBSERVATION:
+        raise InvalidInput("observations are confirmed; a summary tells what was")
+    verifier = Verifier(call.services.store, now_ms)
+    await asyncio.to_thread(verifier.confirm, number)
+    changed = [{"key": str(number), "action": "confirm", "rev": 0, "undo": 0}]
+    call.services.bus.publish("memory_changed", changed=changed)
+    return {"key": str(number), "said": "confirm"}
+
+
 ENDPOINTS = (
+    Endpoint(
+        "POST", "/api/memories/{key}/confirm", confirm, "Say that a memory still holds",
+        params=(KEY,), body=OBJECT, body_optional=True,
+        answers={200: record({"key": {"type": "string"}}, "key"), 400: OBJECT, 404: OBJECT},
+        area="memory",
+    ),
     Endpoint(
         "POST", "/api/memories/{key}/feedback", say, "Say that a memory is useful, outdated, wrong",
         params=(KEY,), body=record({"said": {"enum": list(WORDS)}}, "said"),

@@ -75,6 +75,7 @@ def observation(record: Observation, ids: Ids) -> dict[str, Any]:
         "agent_type": record.agent_type,
         "trust": record.trust.value,
         "superseded_by": record.superseded_by,
+        "verify": record.verify or None,
         "metadata": json.dumps(dict(record.metadata)) if record.metadata else None,
     }
 
