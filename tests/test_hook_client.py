@@ -90,6 +90,23 @@ def test_a_host_that_does_not_say_where_it_works_is_asked_by_place(
     assert head["env"] == {"CLAUDE_PROJECT_DIR": str(where)}
 
 
+@pytest.mark.parametrize("worker", ["silent", "speaking", "down", "broken"])
+def test_a_host_that_waits_for_leave_gets_it_whatever_is_wrong(
+    home: HookHome, worker: str
+) -> None:
+    """`--allow`: without those words the host would use no tool."""
+    if worker == "broken":
+        for part in home.paths.hook.glob("cold*"):
+            part.unlink()
+    if worker in {"down", "broken"}:
+        ran = home.run("PreToolUse", EVENT, "--wait", "0.25", "--allow")
+    else:
+        with stand_in(home, b'{"decision": "ask"}' if worker == "speaking" else b""):
+            ran = home.run("PreToolUse", EVENT, "--allow")
+    said = b'{"decision": "%s"}' % (b"ask" if worker == "speaking" else b"allow")
+    assert (ran.code, ran.out) == (0, said)
+
+
 def test_the_hot_path_imports_next_to_nothing(home: HookHome) -> None:
     flags = home.argv[:4]
     with stand_in(home) as worker:

@@ -173,6 +173,52 @@ def test_windsurf_remembers(play: Callable[[Scenario], None]) -> None:
     play(scenario)
 
 
+def test_antigravity_is_remembered_with_prompts_from_its_transcript(
+    play: Callable[[Scenario], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    log = tmp_path / ".gemini" / "brain" / "transcript.jsonl"
+    log.parent.mkdir(parents=True)
+    log.touch()
+
+    def write(kind: str, content: str, number: int) -> None:
+        step = {"step_index": number, "type": kind, "content": content}
+        with log.open("a") as file:
+            file.write(json.dumps(step) + "\n")
+
+    async def scenario(services: Services, home: Path) -> None:
+        base = {
+            "conversationId": "a-1", "workspacePaths": [str(home / "shop")],
+            "transcriptPath": str(log),
+        }  # fmt: skip
+        host = Played(services, "antigravity", base)
+        first = await host.send("PreInvocation", invocationNum=0, initialNumSteps=0)
+        assert "injectSteps" in json.loads(first)
+        assert await host.found("SELECT 1 FROM user_prompts") == [], "nothing was told yet"
+        write("USER_INPUT", "make the cart total right", 0)
+        edit = {"TargetFile": str(home / "shop" / "cart.py"), "CodeContent": "sum(prices)"}
+        call = {"name": "write_to_file", "args": edit}
+        for _ in range(2):
+            assert json.loads(await host.send("PreToolUse", toolCall=call, stepIdx=1)) == {
+                "decision": "allow"
+            }
+        assert json.loads(await host.send("PostToolUse", stepIdx=1, error="")) == {}
+        again = await host.send("PreInvocation", invocationNum=1, initialNumSteps=2)
+        assert json.loads(again) == {}
+        write("PLANNER_RESPONSE", ANSWER, 2)
+        await host.send("Stop", terminationReason="model_stop", fullyIdle=True)
+        write("USER_INPUT", "and the tax", 3)
+        await host.send("PreInvocation", invocationNum=2, initialNumSteps=3)
+        told = "SELECT prompt_text FROM user_prompts ORDER BY id"
+        assert await host.found(told) == ["make the cart total right", "and the tax"]
+        used = await host.found("SELECT prompt_number FROM events WHERE kind = 'tool_used'")
+        assert used == [1]
+        summaries = await host.found("SELECT completed FROM session_summaries")
+        assert any("cart" in str(text) for text in summaries)
+
+    play(scenario)
+
+
 @pytest.mark.parametrize(
     ("contexts", "limit", "said"),
     [

@@ -306,6 +306,7 @@ def test_at_a_terminal_it_asks(home: Path, answer: str, installed: bool) -> None
 
 
 ALL_HOSTS = (
+    "antigravity",
     "claude-code",
     "codex",
     "copilot",

@@ -66,6 +66,9 @@ PASSED = (
     "PLUGIN_ROOT",
 )
 
+# What a host has to hear before it uses a tool, whatever is wrong with us (`--allow`).
+ALLOWED = b'{"decision": "allow"}'
+
 EMPTY_S = 5.0  # a stdin that says nothing
 QUIET_S = 0.05  # a stdin that has said something and does not end
 LIMIT = 8 * 1024 * 1024
@@ -100,14 +103,14 @@ class Call:
 
 
 def arguments(args: list[str]) -> tuple[list[str], dict[str, str]]:
-    """HOST and EVENT, and the options `--data-dir D`, `--wait SECONDS` and `--here`."""
+    """HOST and EVENT, and the options `--data-dir D`, `--wait SECONDS`, `--here`, `--allow`."""
     words: list[str] = []
     options: dict[str, str] = {}
     rest = iter(args)
     for word in rest:
         if word in ("--data-dir", "--wait"):
             options[word] = next(rest, "")
-        elif word == "--here":
+        elif word in ("--here", "--allow"):
             options[word] = word
         else:
             words.append(word)
@@ -268,14 +271,16 @@ def loader(folder: str) -> Load:
 
 def run(folder: str, args: list[str]) -> None:
     """Never raises, never returns: the interpreter's own end would cost 2 ms."""
-    code = 0
+    out, code = b"", 0
     try:
         out, err, code = attend(folder[:-5], args, loader(folder))
-        write(1, out)
-        write(2, err)
     except BaseException as fault:
-        write(2, complaint(fault))
-    _os._exit(code)
+        err = complaint(fault)
+    try:
+        write(1, out or (ALLOWED if "--allow" in args else b""))
+        write(2, err)
+    finally:
+        _os._exit(code)
 
 
 def complaint(fault: BaseException) -> bytes:

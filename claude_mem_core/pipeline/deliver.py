@@ -90,7 +90,8 @@ class Deliverer:
         self, host: OpenHost, delivery: Delivery, events: Sequence[Event]
     ) -> Answer:
         answers = [Answer(host_event=delivery.event)]
-        for number, event in enumerate(events):
+        told = (self._late.prompted(host, event, delivery) for event in events)
+        for number, event in enumerate(event for event in told if event is not None):
             event = _marked(event, delivery)
             key = delivery.key if number == 0 else f"{delivery.key}.{number}"
             answers.append(await self._one(host, delivery, event, key))

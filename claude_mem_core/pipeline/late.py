@@ -14,6 +14,7 @@ from claude_mem_core.pipeline import transcript
 from claude_mem_core.pipeline.adapters import OpenHost
 from claude_mem_core.store import journal
 from claude_mem_core.types import Delivery, Event, EventKind
+from claude_mem_core.types.hookform import MEDIA, UNTOLD
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +38,20 @@ class LateAnswers:
             return event
         answer = _look(host, event, delivery)
         return attrs.evolve(event, answer=answer) if answer else event
+
+    def prompted(self, host: OpenHost, event: Event, delivery: Delivery) -> Event | None:
+        """The event; a prompt that no hook tells with its words, None while there are none."""
+        if event.kind is not EventKind.PROMPT_SENT or event.prompt != UNTOLD:
+            return event
+        try:
+            found = transcript.last_prompt(host.record, host.adapter, event, delivery.env)
+        except (OSError, MemError) as error:
+            log.info("transcript not read: %s", error)
+            return None
+        if found is None:
+            return None
+        number, words = found
+        return attrs.evolve(event, prompt_id=number, prompt=words if words.strip() else MEDIA)
 
     def watch(
         self, host: OpenHost, event: Event, delivery: Delivery, receipt: journal.Receipt

@@ -1,4 +1,4 @@
-"""A host's transcript, read for one thing: the final answer that its stop event lacks.
+"""A host's transcript, read for what its hooks don't tell: an answer, or a prompt.
 
 Only its end is read. What the lines mean is the host adapter's business.
 """
@@ -6,12 +6,20 @@ Only its end is read. What the lines mean is the host adapter's business.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import BinaryIO
+from collections.abc import Callable, Mapping, Sequence
+from typing import BinaryIO, TypeVar
 
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.transcripts.places import below, open_below, roots_of
-from claude_mem_core.types import Event, Host, HostAdapter, ReadsTranscript
+from claude_mem_core.types import (
+    Event,
+    Host,
+    HostAdapter,
+    ReadsPrompts,
+    ReadsTranscript,
+)
+
+T = TypeVar("T")
 
 TAIL = 1 << 20  # bytes; a turn's last words stand at the end
 
@@ -28,7 +36,17 @@ def final_answer(
     if not isinstance(adapter, ReadsTranscript):
         return None
     lines = last_lines(record, event, env)
-    return None if lines is None else _asked(adapter, lines)
+    return None if lines is None else _read(lambda: adapter.final_answer(lines))
+
+
+def last_prompt(
+    record: Host, adapter: HostAdapter, event: Event, env: Mapping[str, str]
+) -> tuple[str, str] | None:
+    """Id and words of the newest prompt in the transcript of `event`. Raises likewise."""
+    if not isinstance(adapter, ReadsPrompts):
+        return None
+    lines = last_lines(record, event, env)
+    return None if lines is None else _read(lambda: adapter.last_prompt(lines))
 
 
 def last_lines(record: Host, event: Event, env: Mapping[str, str]) -> list[bytes] | None:
@@ -45,9 +63,9 @@ def last_lines(record: Host, event: Event, env: Mapping[str, str]) -> list[bytes
     return None
 
 
-def _asked(adapter: ReadsTranscript, lines: Sequence[bytes]) -> str | None:
+def _read(reader: Callable[[], T]) -> T:
     try:
-        return adapter.final_answer(lines)
+        return reader()
     except Exception as error:
         raise InvalidInput(f"the transcript's reader failed: {type(error).__name__}") from error
 

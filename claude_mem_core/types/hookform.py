@@ -24,6 +24,8 @@ Fields = dict[str, Any]
 Reader = Callable[[Payload], Fields | None]
 
 MEDIA = "[media prompt]"
+# Of a prompt whose words stand in the host's transcript alone; see `ReadsPrompts`.
+UNTOLD = "[prompt in the transcript]"
 SOURCES = {source.value: source for source in StartSource}
 
 

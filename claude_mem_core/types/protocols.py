@@ -220,6 +220,19 @@ class ReadsTranscript(Protocol):
         ...
 
 
+@runtime_checkable
+class ReadsPrompts(Protocol):
+    """What an adapter may also do: find a prompt that no hook of the host tells.
+
+    Its PROMPT_SENT events say `hookform.UNTOLD`, as often as they like: each gets the
+    words and the id, so that a prompt counts once, or is left out while there are none.
+    """
+
+    def last_prompt(self, lines: Sequence[bytes]) -> tuple[str, str] | None:
+        """Id and words of the newest prompt in the last lines of a transcript."""
+        ...
+
+
 @attrs.frozen(kw_only=True)
 class AdvisorCall:
     """One question of the agent to a stronger model, as its transcript has it."""

@@ -63,7 +63,7 @@ export function day(t) {
 // `name-of-a-host` as a name.
 const HOSTS = { "claude-code": "Claude Code", "codex": "Codex", "kimi": "Kimi Code", "gemini": "Gemini CLI",
   "qwen": "Qwen Code", "opencode": "OpenCode", "openclaw": "OpenClaw", "pi": "Pi", "copilot": "Copilot",
-  "cursor": "Cursor", "qoder": "Qoder", "windsurf": "Windsurf", "manual": "by hand", "import": "imported" };
+  "cursor": "Cursor", "qoder": "Qoder", "windsurf": "Windsurf", "antigravity": "Antigravity CLI", "manual": "by hand", "import": "imported" };
 export const hostName = (name) => HOSTS[name] || name;
 
 const TYPES = { bugfix: "Bug fix", feature: "Feature", refactor: "Refactor", discovery: "Discovery",
