@@ -113,6 +113,7 @@ class Provider(Record):
         pool: whether several keys may be used in turn.
         model_key: the setting that names its model, for advice and for other models.
         login: the command that logs in, for a provider that works without a key of ours.
+        offers: names of models that a person may be shown to choose from.
         room: how much the model that these settings mean takes at once.
         small: the cheaper model that simple work goes to with these settings; empty: none.
         in_file: names that may stand in `.env` for a setting that was left empty.
@@ -126,6 +127,7 @@ class Provider(Record):
     pool: bool = True
     model_key: str = ""
     login: str = ""
+    offers: tuple[str, ...] = ()
     room: Callable[[Values], Room] | None = None
     small: Callable[[Values], str] | None = None
     in_file: Mapping[str, str] = attrs.field(factory=dict)

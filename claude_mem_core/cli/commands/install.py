@@ -19,6 +19,7 @@ from claude_mem_core.cli.install.hosts import (
     setup_for,
     targets,
 )
+from claude_mem_core.cli.install.provider import Choice, looked_up
 from claude_mem_core.cli.install.run import (
     Course,
     agreed,
@@ -73,6 +74,12 @@ def arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="be a plugin of Claude Code instead of hooks in its settings",
     )
+    parser.add_argument(
+        "--provider",
+        metavar="NAME",
+        help="the model service that makes the memories from now on; `builtin`: rules",
+    )
+    parser.add_argument("--model", metavar="NAME", default="", help="its model")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -83,6 +90,7 @@ def run(args: Namespace) -> int:
         paths, hook.expected(paths), scope=args.scope, options=_options(args),
         mcp=() if args.no_mcp else hook.bridge(paths),
     )  # fmt: skip
+    choice = _choice(args, paths)  # what can't be chosen stops it before anything is changed
     known = targets(registry_for(paths))
     wanted = parts(_wanted(args, setup, known), setup, remove=False)
     courses = planned(wanted, lambda target: target.plan(setup, remove=False))
@@ -91,13 +99,24 @@ def run(args: Namespace) -> int:
         show(courses, paths)
         for other in taken:
             emit(f"! {other.told(paths)}.\n")
+    chosen_now = ""
     if not args.dry_run and _may(args, courses, taken, paths):
         if any(course.error is None for course in courses):
             hook.install(paths, (target.record for target in known))
         carry_out(courses, paths)
+        if choice is not None:
+            chosen_now = choice.write()
     _add_notes(courses, setup)
-    _report(args, courses, paths, taken)
+    _report(args, courses, paths, taken, chosen_now)
     return exit_code(courses)
+
+
+def _choice(args: Namespace, paths: Paths) -> Choice | None:
+    if args.provider is None:
+        if args.model:
+            raise UsageError("--model needs --provider NAME")
+        return None
+    return looked_up(paths, args.provider, args.model, ask=not (args.yes or args.json))
 
 
 def _options(args: Namespace) -> frozenset[str]:
@@ -165,12 +184,16 @@ def _add_notes(courses: Sequence[Course], setup: HostSetup) -> None:
 
 
 def _report(
-    args: Namespace, courses: Sequence[Course], paths: Paths, taken: Sequence[Elsewhere]
-) -> None:
+    args: Namespace, courses: Sequence[Course], paths: Paths, taken: Sequence[Elsewhere],
+    chosen_now: str,
+) -> None:  # fmt: skip
     if args.json:
         others = [attrs.asdict(other) for other in taken]
-        report_json(courses, "installed", paths, dry_run=args.dry_run, takes_over=others)
+        more = {"takes_over": others, "provider": chosen_now}
+        report_json(courses, "installed", paths, dry_run=args.dry_run, **more)
         return
     report(courses, "installed", paths)
+    if chosen_now:
+        emit(f"models: {chosen_now}")
     if any(course.applied for course in courses):
         emit("Sessions that start from now on are remembered; `mem status` shows how it goes.")

@@ -141,6 +141,11 @@ def terminal() -> bool:
 
 def agreed(question: str) -> bool:
     """Ask; anything but yes is no."""
-    sys.stdout.write(f"{question} [y/N] ")
+    return answered(f"{question} [y/N] ").lower() in {"y", "yes"}
+
+
+def answered(question: str) -> str:
+    """Ask; the line that is typed."""
+    sys.stdout.write(question)
     sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    return sys.stdin.readline().strip()

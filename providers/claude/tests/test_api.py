@@ -192,8 +192,8 @@ def test_how_much_a_model_takes_and_which_one_is_small() -> None:
     assert room({}).window == 200_000
     assert room({MODEL: "claude-sonnet-5[1m]", METHOD: "api-key", KEY: "k"}).window == 1_000_000
     assert room({"CLAUDE_MEM_CLAUDE_OBSERVATION_BATCH_SIZE": 4}).uses == 4
-    assert choice.model({MODEL: small({})}) == "claude-haiku-4-5-20251001"
-    assert choice.model({MODEL: small({}), "CLAUDE_MEM_TIER_FAST_MODEL": "opus"}) == "claude-opus-4-8"  # fmt: skip
+    assert small({MODEL: "opus"}) == "claude-haiku-4-5-20251001"
+    assert small({"CLAUDE_MEM_TIER_FAST_MODEL": "sonnet"}) == "claude-sonnet-5"
     gateway = {BASE_URL: "https://g.example", MODEL: "glm-5"}
     assert (room(gateway).window, small(gateway)) == (0, ""), "nobody knows a gateway's models"
 

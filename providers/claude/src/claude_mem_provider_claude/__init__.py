@@ -84,6 +84,7 @@ def mem_providers() -> Iterator[Provider]:
         lacks=lacks,
         model_key=MODEL,
         login="claude auth login",
+        offers=("haiku", "sonnet", "opus"),
         room=room,
         small=small,
         in_file={"ANTHROPIC_BASE_URL": BASE_URL},

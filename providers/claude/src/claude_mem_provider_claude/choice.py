@@ -95,7 +95,7 @@ def room(settings: Values) -> Room:
 
 def small(settings: Values) -> str:
     """The model for simple work; a gateway's models have names that nobody here knows."""
-    return "" if method(settings) == "gateway" else "$TIER:fast"
+    return "" if method(settings) == "gateway" else model({**settings, MODEL: "$TIER:fast"})
 
 
 def program(settings: Values) -> str:
