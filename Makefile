@@ -5,6 +5,9 @@ BIN := .venv/bin
 QUICK := not slow and not real_host and not root
 PYTEST := $(BIN)/python -m pytest -n 3 --dist loadfile
 
+# Without compiled files each of the many processes would compile all it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help dev demo test check lint format bench docs reference
 
 help: ## this list

@@ -125,12 +125,22 @@ def ensure_venv(venv: Path) -> None:
 
 
 def pip(*args: str) -> None:
-    """Run this environment's pip."""
+    """Run this environment's pip; or uv, if `MEM_DEV_UV` says where it is and it can."""
+    uv = os.environ.get("MEM_DEV_UV")
+    if uv and args[0] == "install" and _uv(uv, *args[1:]):
+        return
     quiet = ["--quiet", "--disable-pip-version-check", "--root-user-action=ignore"]
     command = [sys.executable, "-m", "pip", args[0], *quiet, *args[1:]]
     done = subprocess.run(command, check=False)
     if done.returncode:
         sys.exit(f"tools/dev.py: `pip {args[0]}` failed, see above")
+
+
+def _uv(uv: str, *args: str) -> bool:
+    named = {"--force-reinstall": "--reinstall"}
+    words = [named.get(word, word) for word in args]
+    command = [uv, "pip", "install", "--quiet", "--python", sys.executable, *words]
+    return subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def build(folders: list[Path], out: str) -> list[str]:

@@ -18,6 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:  # started as a file
+    sys.path.insert(0, str(ROOT))
+
+from tools import installer  # noqa: E402
+
 OLDEST = (3, 11)
 ASK = "import sys; print(*sys.version_info[:2])"
 
@@ -63,7 +68,8 @@ def run(version: tuple[int, int], python: str, arguments: list[str]) -> int:
     venv = ROOT / ".cache" / f"python-{name}"
     print(f"\nPython {name}: {python}", flush=True)
     make = [python, str(ROOT / "tools" / "dev.py"), "--venv", str(venv), "--group", "test"]
-    code = subprocess.run(make, check=False).returncode
+    env = {**os.environ, **installer.environment(), "MEM_DEV_UV": str(installer.uv())}
+    code = subprocess.run(make, check=False, env=env).returncode
     if code:
         return code
     pytest = [str(venv / "bin" / "python"), "-m", "pytest", "-n", "3", "--dist", "loadfile"]
