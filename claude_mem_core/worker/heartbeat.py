@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from claude_mem_core.paths import Paths
 from claude_mem_core.worker.identity import small_file
-from claude_mem_core.worker.state import WorkerState
+
+if TYPE_CHECKING:  # it takes asyncio along, and commands ask for a beat too
+    from claude_mem_core.worker.state import WorkerState
 
 EVERY_S = 5.0
 STALE_MS = 120_000

@@ -114,3 +114,11 @@ def is_running(process: Identity) -> bool:
         return True
     # A process that forbids tracing shows root as its owner.
     return owner(process.pid) in {os.getuid(), 0}
+
+
+def remove(path: Path) -> None:
+    """Delete one of our small files, if it is there and can be deleted."""
+    try:
+        path.unlink()
+    except OSError:
+        return

@@ -9,7 +9,7 @@ import json
 
 from claude_mem_core.errors import MemError
 from claude_mem_core.paths import Paths
-from claude_mem_core.worker.state import remove
+from claude_mem_core.worker.identity import remove
 
 
 def leave(paths: Paths, text: str) -> None:

@@ -19,7 +19,6 @@ from claude_mem_core.files import secure_dir, write_private
 from claude_mem_core.paths import Paths
 from claude_mem_core.worker import identity, reclaim, sockets
 from claude_mem_core.worker.lock import WorkerLock, clear_place, holder
-from claude_mem_core.worker.state import remove
 
 
 class AlreadyRunning(WorkerError):
@@ -56,7 +55,7 @@ def claimed(paths: Paths, start_id: str) -> Iterator[Place]:
     finally:
         # Somebody has deleted the directory: what is there now is another worker's.
         for path in made if lock.is_at(paths.lock) else ():
-            remove(path)
+            identity.remove(path)
         lock.release()
 
 
@@ -76,10 +75,10 @@ def _locked(paths: Paths) -> WorkerLock:
 def _say_who(paths: Paths, me: identity.Identity) -> None:
     for path in (paths.pid, paths.port, paths.heartbeat, paths.token):
         clear_place(path)
-    remove(paths.port)
+    identity.remove(paths.port)
     _close_to_others(paths.settings)
     write_private(paths.pid, me.to_bytes())
-    remove(failure_file(paths))
+    identity.remove(failure_file(paths))
 
 
 def _close_to_others(path: Path) -> None:

@@ -7,7 +7,6 @@ import os
 import secrets
 import time
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
@@ -101,11 +100,3 @@ class WorkerState:
         """Go down in good order."""
         self.restart = self.restart or restart
         self.stopping.set()
-
-
-def remove(path: Path) -> None:
-    """Delete one of our small files, if it is there and can be deleted."""
-    try:
-        path.unlink()
-    except OSError:
-        return
