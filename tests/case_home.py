@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -21,6 +20,7 @@ from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
 from tests.hook_home import HookHome, Ran
+from tests.quick_mem import run_mem
 from tests.worker_home import until
 
 __all__ = ["Played", "Ran", "played", "until"]
@@ -53,11 +53,7 @@ class Played:
     def mem(self, *args: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run `mem` as a person does."""
         env = {"CLAUDE_MEM_DATA_DIR": str(self.paths.data), "HOME": str(self.home)}
-        done = subprocess.run(
-            [sys.executable, "-m", "claude_mem_core.cli.main", *args], cwd=self.home,
-            env={**os.environ, **env}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=90, check=False,
-        )  # fmt: skip
+        done = run_mem(*args, cwd=self.home, env={**os.environ, **env})
         assert done.returncode == 0 or not check, f"mem {args}: {done.stdout}{done.stderr}"
         return done
 

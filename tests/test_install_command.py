@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.quick_mem import run_mem
+
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -31,12 +33,8 @@ def mem(home: Path) -> Run:
     def run(
         *args: str, cwd: Path | None = None, **env: str
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [sys.executable, "-m", "claude_mem_core.cli.main", *args],
-            env={"PATH": "/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8", **env},
-            cwd=cwd or home, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=30, check=False,
-        )  # fmt: skip
+        own = {"PATH": "/usr/bin:/bin", "HOME": str(home), "LANG": "C.UTF-8"}
+        done = run_mem(*args, env={**own, **env}, cwd=cwd or home)
         assert "Traceback" not in done.stderr, done.stderr
         return done
 

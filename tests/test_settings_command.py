@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
+
+from tests.quick_mem import run_mem
 
 
 @attrs.frozen
@@ -33,23 +33,7 @@ def mem(data: Path):
     def run(*args: str, stdin: str = "", **environ: str) -> Ran:
         env = {key: value for key, value in os.environ.items() if "CLAUDE_MEM" not in key}
         env |= {"CLAUDE_MEM_DATA_DIR": str(data), **environ}
-        command = [
-            sys.executable,
-            "-m",
-            "claude_mem_core.cli.main",
-            "--no-plugins",
-            "config",
-            *args,
-        ]
-        done = subprocess.run(
-            command,
-            input=stdin,
-            capture_output=True,
-            text=True,
-            env=env,
-            timeout=60,
-            check=False,
-        )
+        done = run_mem("--no-plugins", "config", *args, env=env, cwd=".", stdin=stdin)
         assert "Traceback" not in done.stderr
         return Ran(done.returncode, done.stdout, done.stderr)
 

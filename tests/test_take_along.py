@@ -170,6 +170,7 @@ def test_a_backup_is_put_back_as_it_was(made: Home, tmp_path: Path, sealed: bool
     with home() as other:
         other.install()
         other.prompt("something that was here before")
+        until(lambda: other.prompts() == ["something that was here before"])
         shown = done(other, "restore", str(target), "--dry-run", *extra)
         assert "observations" in shown
         text = done(other, "restore", str(target), "--yes", *extra)

@@ -21,6 +21,7 @@ from claude_mem_core.errors import WorkerError
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
 from claude_mem_core.testing.worker import data_dir
+from tests.quick_mem import run_mem
 
 CASES = Path(__file__).parent / "cases"
 
@@ -35,10 +36,10 @@ class Home:
         self, *args: str, env: Mapping[str, str] | None = None, stdin: str = ""
     ) -> subprocess.CompletedProcess[str]:
         """Run `mem` as a person does."""
-        return subprocess.run(
-            [sys.executable, "-m", "claude_mem_core.cli.main", *args], input=stdin,
-            capture_output=True, text=True, timeout=90, check=False, cwd=self.paths.data.parent,
-            env={**os.environ, "CLAUDE_MEM_DATA_DIR": str(self.paths.data), **(env or {})},
+        own = {"CLAUDE_MEM_DATA_DIR": str(self.paths.data)}
+        return run_mem(
+            *args, env={**os.environ, **own, **(env or {})}, cwd=self.paths.data.parent,
+            stdin=stdin,
         )  # fmt: skip
 
     def json(self, *args: str) -> Any:

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +20,7 @@ import attrs
 from claude_mem_core.paths import Paths
 from claude_mem_core.testing.fake_models import FakeModels
 from tests.e2e.terminal import LONG, Terminal
+from tests.quick_mem import run_mem
 from tools import hosts
 
 SECONDS = 170  # for one run of an agent; 4 are usual, 40 of the slowest
@@ -72,11 +72,7 @@ class Place:
 
     def mem(self, *args: str) -> str:
         """Run `mem`; what it printed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "claude_mem_core.cli.main", *args],
-            env=self.env, cwd=self.project, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, timeout=60, check=False,
-        )  # fmt: skip
+        done = run_mem(*args, env=self.env, cwd=self.project)
         assert done.returncode == 0, f"mem {args}: {done.stdout}{done.stderr}"
         return done.stdout
 

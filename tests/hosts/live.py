@@ -14,6 +14,7 @@ import apsw
 import attrs
 
 from claude_mem_core.paths import Paths
+from tests.quick_mem import run_mem
 
 
 @attrs.frozen
@@ -33,11 +34,7 @@ class Live:
 
     def mem(self, *args: str) -> str:
         """Run `mem`; what it printed."""
-        done = subprocess.run(
-            [sys.executable, "-m", "claude_mem_core.cli.main", *args], env=self.env,
-            cwd=self.home, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-            timeout=60, check=False,
-        )  # fmt: skip
+        done = run_mem(*args, env=self.env, cwd=self.home)
         assert done.returncode == 0, f"mem {args}: {done.stdout}{done.stderr}"
         return done.stdout
 
