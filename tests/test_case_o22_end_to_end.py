@@ -22,7 +22,7 @@ import attrs
 import pytest
 
 from claude_mem_core.paths import Paths
-from tests.worker_home import CASES, Home, home, until, workers_of
+from tests.worker_home import CASES, Home, home, unmount, until, workers_of
 
 pytestmark = pytest.mark.slow
 
@@ -236,7 +236,7 @@ def test_o22_a_read_only_directory() -> None:
             assert "read-only" in started.stderr
             assert "Traceback" not in made.mem("status").stderr
         finally:
-            subprocess.run(["umount", data], check=True)
+            unmount(data)
         a_minute_passes(made.paths)
         hooks.tool(99)
         until(lambda: tool_uses(made.paths) == 1, 30)
@@ -276,4 +276,4 @@ def test_o22_a_full_disk(folder: Path, size: str) -> None:
         sound(made)
     finally:
         made.mem("stop")
-        subprocess.run(["umount", str(folder)], check=True)
+        unmount(folder)

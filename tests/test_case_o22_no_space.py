@@ -20,6 +20,7 @@ import pytest
 from claude_mem_core.edge import install_hook, lost
 from claude_mem_core.paths import Paths
 from tests.hook_home import NOTHING_STARTS, HookHome, Ran, case, environment, hook_home
+from tests.worker_home import unmount
 
 TOOL = case("O22-no-space-or-read-only", "tool-20k.json")
 START = json.dumps({"session_id": "s1", "hook_event_name": "SessionStart"}).encode()
@@ -78,7 +79,7 @@ def mounted(folder: Path, *words: str) -> Iterator[None]:
     try:
         yield
     finally:
-        subprocess.run(["umount", str(folder)], check=True)
+        unmount(folder)
 
 
 @ROOT

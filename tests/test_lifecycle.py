@@ -25,7 +25,7 @@ from claude_mem_core.errors import InvalidInput, NotFound, WorkerError
 from claude_mem_core.files import secure_dir
 from claude_mem_core.testing.worker import LiveWorker, running
 from claude_mem_core.worker import recycle, room
-from tests.worker_home import Home, home, workers_of
+from tests.worker_home import Home, home, unmount, until, workers_of
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_start_status_stop(made: Home) -> None:
     assert "off (only the private socket)" in shown.stdout
     assert made.mem("stop").stdout == "the worker has stopped\n"
     assert made.mem("stop").stdout == "no worker was running\n"
-    assert workers_of(made.paths) == []
+    until(lambda: workers_of(made.paths) == [])
 
 
 def test_start_with_tcp_and_json(made: Home) -> None:
@@ -105,7 +105,6 @@ def test_autostart_off_means_that_nothing_launches_one(made: Home) -> None:
     foreground = subprocess.Popen(argv, env=env, stderr=subprocess.DEVNULL)
     try:
         client = WorkerClient(made.paths)
-        from tests.worker_home import until
 
         until(client.running, 30)
         assert (client.health() or {})["pid"] == foreground.pid
@@ -174,7 +173,6 @@ def test_status_counts_what_happened(made: Home) -> None:
     tool = {"session_id": "s-2", "cwd": "/srv/project", "tool_name": "Bash", "tool_use_id": "t"}
     assert made.hook("PostToolUse", {**tool, "tool_input": {"command": "ls"}}).returncode == 0
     made.mem("start")
-    from tests.worker_home import until
 
     until(lambda: made.status().get("counters", {}).get("accepted") == 3)
     found = made.status()
@@ -285,7 +283,7 @@ def test_a_read_only_data_directory_is_told_everywhere(made: Home) -> None:
             assert "Traceback" not in done.stderr
         assert "read-only" in made.mem("start").stderr
     finally:
-        subprocess.run(["umount", place], check=True)
+        unmount(place)
     assert made.mem("start").returncode == 0
 
 
@@ -318,7 +316,6 @@ def test_a_full_disk_is_told_and_survived(made: Home) -> None:
         fill.unlink()
         assert made.mem("start").returncode == 0
         assert made.prompt("there is room again", "s-2").returncode == 0
-        from tests.worker_home import until
 
         until(lambda: "there is room again" in made.prompts())
         assert "disk" not in made.status()["notes"]

@@ -447,7 +447,7 @@ def test_pipes_at_our_names_hold_nobody_up(place: Home, names: tuple[str, ...]) 
     assert "Traceback" not in place.mem("start").stderr
     assert place.prompt("second").returncode == 0
     assert "Traceback" not in place.mem("status").stderr
-    assert time.monotonic() - begun < 25
+    assert time.monotonic() - begun < 60
 
 
 @pytest.mark.parametrize("kind", ["file", "folder", "nothing"])

@@ -79,7 +79,7 @@ def test_without_a_session_the_page_asks_for_a_code(viewer: Viewer) -> None:
     page.goto(f"{viewer.base}/memories/1#not-a-code-that-was-ever-given")
     expect(page.get_by_role("heading", name="This page is locked")).to_be_visible()
     expect(page.locator(".fault")).to_contain_text("mem open")
-    printed = Home(viewer.live.paths).mem("open", "--print").stdout.strip()
+    printed = Home(viewer.live.paths).mem("open", "--print").stdout.split()[-1]
     assert printed.startswith(f"{viewer.base}/#")
     page.get_by_role("textbox").fill(printed)
     page.get_by_role("button", name="Open").click()

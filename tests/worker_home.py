@@ -103,6 +103,16 @@ def _holds(what: Callable[[], object]) -> bool:
         return False
 
 
+def unmount(folder: Path | str) -> None:
+    """A process that was told to end may still hold it for a moment."""
+
+    def gone() -> bool:
+        done = subprocess.run(["umount", str(folder)], check=False, capture_output=True)
+        return done.returncode == 0
+
+    until(gone, 30)
+
+
 def workers_of(paths: Paths) -> list[int]:
     """Processes that are workers of this data directory, zombies included."""
     found = []
