@@ -212,6 +212,8 @@ def test_at_the_cap_capture_goes_on_and_later_a_model_takes_it_up() -> None:
             home.turn(f"s-{number}")
         until(lambda: (home.client.post("/api/pending-queue/process"),
                        home.standing()["state"] == "over-budget")[1], 60)  # fmt: skip
+        known = {"name": NAME, "serving": "builtin", "state": "over-budget"}
+        assert home.client.get("/api/health")["provider"] == known
         home.until_asked(2)
         assert len(home.models.requests) == 2
         assert "builtin" in home.makers()

@@ -97,7 +97,7 @@ def test_every_host_has_one(hosts: dict[str, Host]) -> None:
         if not host.hooks:
             assert found is None
             continue
-        assert found is not None, name
+        assert found is not None, f"{name}: `testevent._payload` lacks the words of this host"
         events = host.open().parse(Delivery(host=name, event=found.event, stdin=found.stdin))
         assert events, name
         assert all(is_test(event) for event in events)
@@ -204,6 +204,11 @@ def test_one_host_is_looked_at_alone(made: Home, live: LiveWorker) -> None:
     assert desktop[-1].text == "none: Claude Desktop has no hooks"
     with pytest.raises(UnknownName, match="no host named 'nowhere'"):
         list(one(Look(made.paths, CWD), "nowhere"))
+
+
+def test_the_health_says_who_makes_the_memories(live: LiveWorker) -> None:
+    found = live.ask("GET", "/api/health").json["provider"]
+    assert found == {"name": "builtin", "serving": "builtin", "state": "builtin"}
 
 
 def test_a_worker_that_is_down_gets_none(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def _payload(session: str, event: str, cwd: str) -> dict[str, Any]:
     said, use = words(session), f"use-{session}"
     return {
         "session_id": session, "sessionId": session, "sessionID": session, "sid": session,
-        "trajectory_id": session, "tool_info": {"user_prompt": said},
+        "trajectory_id": session, "tool_info": {"user_prompt": said, "command_line": "true"},
         "hook_event_name": event, "cwd": cwd, "prompt": said,
         "last_assistant_message": said, "prompt_response": said,
         "event": {"prompt": said}, "output": {"parts": [{"type": "text", "text": said}]},

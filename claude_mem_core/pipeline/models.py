@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import anyio
+
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.plugins.registry import Registry
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from claude_mem_core.processor.client import Processor
     from claude_mem_core.providing.dispatch import Dispatcher
 
+PATIENCE_S = 0.5
 FILES = ("usage.db", "provider-holds.json")
 
 
@@ -82,6 +85,17 @@ class Models:
         from claude_mem_core.providing.report import as_json
 
         return await as_json(self.dispatcher, self._settings.current(), now_ms())
+
+    async def brief(self) -> dict[str, str]:
+        """Who makes the memories, in three words; a keyring that hangs holds up nobody."""
+        if not self.is_used:
+            return {"name": "builtin", "serving": "builtin", "state": "builtin"}
+        from claude_mem_core.providing.report import standing
+
+        with anyio.move_on_after(PATIENCE_S):
+            found = await standing(self.dispatcher, self._settings.current(), now_ms())
+            return {"name": found.provider, "serving": found.serving, "state": found.state}
+        return {"name": str(self._settings.current()["CLAUDE_MEM_PROVIDER"]), "serving": "", "state": "unknown"}
 
     async def notice(self) -> str:
         """The line for a session's start; empty when nothing is wrong."""

@@ -182,6 +182,37 @@ OBSERVER = (
 
 STORAGE = (
     Setting(
+        key="CLAUDE_MEM_SNAPSHOT_HOURS",
+        type="int",
+        default=24,
+        low=0,
+        high=8_760,
+        sources=FILE,
+        area="storage",
+        help="Hours between two copies of the database in snapshots/; 0: none are made. One is"
+        " always made before the tables change.",
+    ),
+    Setting(
+        key="CLAUDE_MEM_SNAPSHOT_KEEP",
+        type="int",
+        default=5,
+        low=1,
+        high=1_000,
+        sources=FILE,
+        area="storage",
+        help="Copies that are kept in snapshots/; the oldest go first.",
+    ),
+    Setting(
+        key="CLAUDE_MEM_SNAPSHOT_MAX_MB",
+        type="int",
+        default=5_000,
+        low=1,
+        high=10_000_000,
+        sources=FILE,
+        area="storage",
+        help="Room that all copies together may take; the newest one always stays.",
+    ),
+    Setting(
         key="CLAUDE_MEM_TOOL_USES_RETENTION_DAYS",
         type="int",
         default=0,

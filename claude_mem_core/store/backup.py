@@ -65,6 +65,23 @@ def make(path: Path, settings: str | None, at_ms: int, file: IO[bytes]) -> Backu
     return made
 
 
+def wrap(copy: Path, at_ms: int, file: IO[bytes]) -> Backup:
+    """Write a backup made of a copy of a database, such as one of `snapshots/`.
+
+    Raises:
+        StoreForeign, StoreError: it is not ours, or can't be read.
+    """
+    identity.check(copy, migrations.VERSION)
+    try:
+        made = _described(copy, None, at_ms)
+    except apsw.Error as error:
+        raise fault(error, copy) from error
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as packed:
+        packed.writestr(MANIFEST, _manifest(made))
+        packed.write(copy, DATABASE)
+    return made
+
+
 def look_into(file: IO[bytes]) -> Backup:
     """What a backup holds, from its first lines; the database is not read.
 

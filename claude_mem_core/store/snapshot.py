@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -55,6 +56,38 @@ def take(path: Path, keep: int = KEPT) -> Path:
         return snapshot(path, keep)
     except (apsw.Error, OSError) as error:
         raise fault(error, path) from error
+
+
+def is_due(path: Path, every_s: float, now_s: float) -> bool:
+    """Whether the newest copy is old enough, and the database has changed since."""
+    newest = max((_changed(one) for one in snapshots(path.parent / "snapshots", path.stem)), default=0.0)
+    changed = max(_changed(path), _changed(path.with_name(f"{path.name}-wal")))
+    return now_s - newest >= every_s and changed > newest
+
+
+def has_room(path: Path) -> bool:
+    """Whether a copy would leave the disk as much again."""
+    return shutil.disk_usage(path.parent).free > 2 * path.stat().st_size
+
+
+def limit(path: Path, keep: int, most_bytes: int) -> list[Path]:
+    """Delete the oldest copies beyond these limits; the newest one stays. Which they were."""
+    gone, room = [], most_bytes
+    for number, one in enumerate(reversed(snapshots(path.parent / "snapshots", path.stem))):
+        room -= one.stat().st_size
+        if number and (number >= keep or room < 0):
+            one.unlink(missing_ok=True)
+            gone.append(one)
+    return gone
+
+
+def _changed(path: Path) -> float:
+    """When something was last written into it; an empty log says nothing."""
+    try:
+        found = path.stat()
+    except OSError:
+        return 0.0
+    return found.st_mtime if found.st_size else 0.0
 
 
 def snapshots(folder: Path, stem: str = "memory") -> list[Path]:

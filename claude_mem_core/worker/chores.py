@@ -21,7 +21,7 @@ from claude_mem_core.errors import MemError, StoreError
 from claude_mem_core.files import write_private
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.verifying import Verifier
-from claude_mem_core.store import correct, folding, queue
+from claude_mem_core.store import correct, folding, queue, snapshot
 from claude_mem_core.worker import heartbeat, logs
 from claude_mem_core.worker.lock import clear_place
 from claude_mem_core.worker.state import WorkerState
@@ -29,6 +29,7 @@ from claude_mem_core.worker.state import WorkerState
 if TYPE_CHECKING:
     from claude_mem_core.pipeline.services import Services
     from claude_mem_core.pipeline.spool import DrainResult
+    from claude_mem_core.settings import Settings
     from claude_mem_core.types import Delivery, Output
 
 log = logging.getLogger(__name__)
@@ -38,6 +39,7 @@ VERIFY_S = 300.0
 VERIFY_LEAST_S = 2.0
 TRASH_S = 3600.0
 FAULTS_S = 300.0
+SNAPSHOT_S = 600.0
 IDLE_LEAST_S = 60
 IDLE_LOOK_S = 5.0
 _VERSION = re.compile(r'^__version__ = "([^"]+)"', re.MULTILINE)
@@ -179,6 +181,32 @@ async def fold_checkouts(services: Services) -> None:
 def _folded(conn: apsw.Connection) -> list[str]:
     folding.unfold(conn, now_ms())
     return folding.fold(conn, now_ms())
+
+
+async def keep_snapshots(services: Services) -> None:
+    """Every ten minutes: a copy of the database if one is due; old ones beyond the limits go."""
+    while True:
+        await asyncio.sleep(SNAPSHOT_S)
+        try:
+            await asyncio.to_thread(copied, services.store.path, services.settings.current())
+        except (MemError, OSError) as error:
+            log.warning("no copy of the database could be made: %s", error)
+
+
+def copied(path: Path, settings: Settings) -> bool:
+    """Make a copy if one is due, and keep to the limits; whether one was made.
+
+    Raises:
+        StoreError, OSError: it can't be made.
+    """
+    hours, keep = (int(settings[f"CLAUDE_MEM_SNAPSHOT_{name}"]) for name in ("HOURS", "KEEP"))
+    due = bool(hours) and snapshot.is_due(path, hours * 3600, time.time())
+    if due and not snapshot.has_room(path):
+        raise StoreError("the disk has no room for it; make room, or see `mem db inspect`")
+    if due:
+        log.info("the database was copied to %s", snapshot.take(path, keep).name)
+    snapshot.limit(path, keep, int(settings["CLAUDE_MEM_SNAPSHOT_MAX_MB"]) * 1_000_000)
+    return due
 
 
 async def watch_faults(state: WorkerState, services: Services) -> None:

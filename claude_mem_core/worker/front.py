@@ -86,7 +86,8 @@ class Front:
         elif right is Right.NONE:
             await reply(send, 200, {"status": "ok"})
         else:
-            await reply(send, 200, health(self.state, self.services))
+            provider = await self.services.models.brief() if self.services else None
+            await reply(send, 200, {**health(self.state, self.services), "provider": provider})
 
     async def _framework(
         self, scope: Scope, receive: Receive, send: Send, right: Right, number: int

@@ -135,6 +135,7 @@ async def _until_stopped(server: WorkerServer, state: WorkerState, services: Ser
         chores.fold_checkouts(services),
         chores.verify_memories(services),
         chores.watch_faults(state, services),
+        chores.keep_snapshots(services),
         services.watchers.run(),
         services.ends.run(),
     ]

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 HELP = "put a backup in the place of what is remembered now; that is kept beside it"
 
 LARGEST = 1 << 40
+SQLITE = b"SQLite format 3\0"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="what `mem backup` has written")
+    parser.add_argument("file", metavar="FILE", help="what `mem backup` has written, or a file of snapshots/")
     parser.add_argument("--passphrase-file", metavar="FILE", help="do not ask for it")
     parser.add_argument("--yes", action="store_true", help="do not ask")
     parser.add_argument("--dry-run", action="store_true", help="only say what it holds")
@@ -54,8 +55,13 @@ def _plain(path: Path, passphrase_file: str | None) -> Iterator[IO[bytes]]:
     from claude_mem_core.sealed import MAGIC, is_sealed, unseal
 
     with open_regular(path, LARGEST, follow=True) as file:
-        sealed = is_sealed(file.read(len(MAGIC)))
+        head = file.read(max(len(MAGIC), len(SQLITE)))
+        sealed = is_sealed(head[: len(MAGIC)])
         file.seek(0)
+        if head.startswith(SQLITE):
+            with _wrapped(path) as plain:
+                yield plain
+            return
         if not sealed:
             yield file
             return
@@ -70,6 +76,23 @@ def _plain(path: Path, passphrase_file: str | None) -> Iterator[IO[bytes]]:
             unseal(file, plain, word)
             plain.seek(0)
             yield plain
+
+
+@contextmanager
+def _wrapped(path: Path) -> Iterator[IO[bytes]]:
+    """A copy of the database itself, as `snapshots/` holds them, in the form of a backup."""
+    from claude_mem_core.files import secure_dir
+    from claude_mem_core.files.workfolder import work_folder
+    from claude_mem_core.store.backup import wrap
+
+    secure_dir(data_dir())
+    with (
+        work_folder(data_dir(), ".restore-") as folder,
+        (folder / "plain").open("w+b") as plain,
+    ):
+        wrap(path, int(path.stat().st_mtime * 1000), plain)
+        plain.seek(0)
+        yield plain
 
 
 def _shown(args: argparse.Namespace, held: Backup) -> bool:
