@@ -20,7 +20,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 CORE = "claude_mem_core"
 # What a plugin may import of the core, beside `claude_mem_core` itself.
-PUBLIC = {"types", "errors", "editing", "testing", "providing", "transcripts"}
+PUBLIC = {"types", "errors", "editing", "testing", "files", "providing", "transcripts"}
 # Of `providing`, only these.
 PUBLIC_PARTS = {"classify", "outgoing", "origins", "replied", "chat", "gateway", "programs"}
 # Model services: the core names none; each lives in its provider package.

@@ -12,6 +12,7 @@ from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.store import Store
 from claude_mem_core.types import (
+    Closes,
     Embedder,
     SearchBackend,
     SearchIndex,
@@ -61,6 +62,14 @@ class Indexer:
         if isinstance(backend, UsesEmbedders):
             backend.use(list(self._registry.records("mem_embedders", Embedder)))
         return backend
+
+    def close(self) -> None:
+        """Close the backends that hold something open, a process beside for instance."""
+        for name, backend in self.backends.items():
+            if isinstance(backend, Closes):
+                outcome = call_sync(name, backend.close)
+                if outcome.error is not None:
+                    log.warning("search backend %s: %s", name, describe(outcome.error))
 
     def wake(self) -> None:
         """There is something new to index."""

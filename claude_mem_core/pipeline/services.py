@@ -84,6 +84,7 @@ async def open_services(paths: Paths, *, machine_env: bool = False) -> AsyncIter
                 skip_pattern.close()
                 tasks.cancel_scope.cancel()
         await services.loop.aclose()
+        services.indexer.close()
     finally:
         store.close()
 

@@ -21,9 +21,12 @@ from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.pipeline.told import Told
 from claude_mem_core.plugins.calls import call_async, call_sync, describe
 from claude_mem_core.plugins.registry import Registry
+from claude_mem_core.recall.listing import title_of
+from claude_mem_core.recall.suspicion import instruction_like
 from claude_mem_core.settings import SettingsSource
+from claude_mem_core.settings.pausing import is_paused
 from claude_mem_core.store import Store, fetch, rows, told
-from claude_mem_core.types import Event, Host, Observation, Watcher, Watching
+from claude_mem_core.types import Event, Host, Observation, Trust, Watcher, Watching
 
 log = logging.getLogger(__name__)
 
@@ -134,6 +137,17 @@ class WorkersDesk:
         values = (host, json.dumps(list(projects)), limit)
         found = await self._all.store.aread(lambda conn: fetch.rows(conn, NEWEST, *values))
         return [rows.observation(row) for row in found]
+
+    def line(self, observation: Observation) -> str:
+        """One line for an agent; what comes from outside and reads like an order is not shown."""
+        said = (observation.title, observation.subtitle, observation.narrative)
+        if observation.trust is Trust.FOREIGN and instruction_like(*said):
+            return ""
+        return title_of(observation)
+
+    def paused(self) -> bool:
+        """Whether a pause is on."""
+        return is_paused(self.settings())
 
     async def changed(self, timeout: float) -> bool:
         """Wait for an observation; one that came since the last call counts."""

@@ -48,6 +48,7 @@ from claude_mem_core.types.memories import (
 from claude_mem_core.types.protocols import (
     AdvisorCall,
     Batch,
+    Closes,
     Delivering,
     Embedding,
     HostAdapter,
@@ -100,6 +101,7 @@ __all__ = [
     "Answer",
     "Batch",
     "Block",
+    "Closes",
     "Command",
     "Delivering",
     "Delivery",

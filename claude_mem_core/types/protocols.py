@@ -170,6 +170,13 @@ class WorksWhenIdle(Protocol):
 
 
 @runtime_checkable
+class Closes(Protocol):
+    """What a search backend may also do: give back what it holds when the worker ends."""
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
 class UsesEmbedders(Protocol):
     """What a search backend may also do: turn text into vectors with what is installed."""
 

@@ -54,6 +54,8 @@ class Transcripts:
         tables: for a database, the columns to read of each table, in this order.
         inner: they are those of sub-agents, which are read only where asked for.
         live: the host has no hooks, so they are watched as they grow.
+        marker: pattern of the file below the root that says that the user installed us;
+            without one of those nothing is watched. Empty: no such file is needed.
     """
 
     pattern: str
@@ -63,6 +65,7 @@ class Transcripts:
     tables: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     inner: bool = False
     live: bool = False
+    marker: str = ""
 
 
 class Desk(Protocol):
@@ -103,6 +106,14 @@ class Desk(Protocol):
         self, limit: int, *, projects: Sequence[str] = (), host: str = ""
     ) -> Sequence[Observation]:
         """The newest observations that hold, newest first."""
+        ...
+
+    def line(self, observation: Observation) -> str:
+        """It as one harmless line for an agent; empty when no agent may be shown it."""
+        ...
+
+    def paused(self) -> bool:
+        """Whether the user wants nothing kept and nothing shown just now."""
         ...
 
     async def changed(self, timeout: float) -> bool:

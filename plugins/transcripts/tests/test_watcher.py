@@ -314,3 +314,33 @@ def test_rollouts_of_codex_are_read_where_asked_for(
         assert sessions == ([("main-1", "codex")] if wanted else [])
 
     play(tmp_path, scenario)
+
+
+def test_a_host_without_hooks_is_followed_once_it_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROK_BOT_AGENT_DATA", str(tmp_path / "bot"))
+    seat = tmp_path / "bot" / "agents" / "seat-a"
+    talk = seat / "agent-transcripts" / "day" / "talk.jsonl"
+    talk.parent.mkdir(parents=True)
+
+    def say(text: str) -> None:
+        with talk.open("a") as file:
+            file.write(json.dumps({"role": "user", "message": {"content": text}}) + "\n")
+
+    async def scenario(home: Home) -> None:
+        (home.services.paths.data / "transcript-watch.json").unlink()
+        say("before the install")
+        assert not await home.look()
+        index = seat / "memory" / "log" / "zz-claude-mem-inject.md"
+        index.parent.mkdir(parents=True)
+        index.write_text("ours")
+        assert await home.look()
+        say("after it")
+        await home.look()
+        texts = await home.rows("SELECT prompt_text, platform_source FROM user_prompts")
+        assert texts == [("after it", "grok-bot")]
+        labels = await home.rows("SELECT DISTINCT agent_id FROM events")
+        assert labels == [("seat-a",)]
+
+    play(tmp_path, scenario)

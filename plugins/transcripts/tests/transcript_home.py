@@ -64,14 +64,14 @@ class Home:
             file.write("\n".join(map(json.dumps, records)) + end)
         return path
 
-    async def look(self, *, rest: bool = False) -> None:
+    async def look(self, *, rest: bool = False) -> bool:
         """Look at all transcripts once; with `rest` as if nothing had come for long."""
         if rest:
             for path in self.logs.rglob("*.jsonl"):
                 os.utime(path, (time.time() - 600, time.time() - 600))
         if self.state is None:
             self.state = states.load(self.services.paths.data)
-        await self.watcher.look(WorkersDesk(self.services.watchers, "transcripts"), self.state)
+        return await self.watcher.look(WorkersDesk(self.services.watchers, "transcripts"), self.state)
 
     def restart(self) -> None:
         """Forget all but what is on disk."""

@@ -10,6 +10,7 @@ import json
 import logging
 import time
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import attrs
 
 from claude_mem_core.errors import InvalidInput, StoreError
 from claude_mem_core.transcripts import Found, find, roots_of
-from claude_mem_core.types import Desk, Event
+from claude_mem_core.types import Desk, Event, Transcripts
 from claude_mem_transcripts import state as states
 from claude_mem_transcripts.config import Source, parse_config
 from claude_mem_transcripts.following import Follower, Pulled
@@ -81,7 +82,7 @@ class TranscriptWatcher:
             main, inner = _wanted(host.name, settings)
             for form in host.transcripts:
                 if form.form == "lines" and (form.live or main or inner):
-                    for root in roots_of(host, {}):
+                    for root in filter(partial(_is_marked, form), roots_of(host, {})):
                         yield Source(
                             name=f"host:{host.name}:{root}:{form.pattern}", root=root, form=form,
                             host=host.name, main=form.live or main, inner=form.live or inner,
@@ -216,6 +217,12 @@ def _wanted(host: str, settings: Mapping[str, Any]) -> tuple[bool, bool]:
     inner = settings["CLAUDE_MEM_CODEX_SUBAGENT_INGESTION"]
     skipped = settings["CLAUDE_MEM_SKIP_SUBAGENT_OBSERVATIONS"]
     return bool(settings["CLAUDE_MEM_CODEX_TRANSCRIPT_INGESTION"]), bool(inner and not skipped)
+
+
+def _is_marked(form: Transcripts, root: str) -> bool:
+    """Whether the user installed us there, where that is to be seen from a file."""
+    wanted = attrs.evolve(form, pattern=form.marker) if form.marker else None
+    return wanted is None or next(find(root, wanted), None) is not None
 
 
 def _is_read(mark: Mark, file: Found) -> bool:
