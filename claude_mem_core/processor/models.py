@@ -38,6 +38,8 @@ class Models:
         """The opened provider, one for each key and model: several may be in use at once."""
         async with self._opening:
             record = self._record(asked.provider)
+            # It may be asked before it is chosen: then its settings come with it.
+            self._settings.learn(declared(self._registry))
             values = self._values(record, asked.values)
             name = (record.name, str([values.get(key) for key in _telling(record)]))
             known = self._opened.get(name)
