@@ -13,6 +13,7 @@ from claude_mem_core.cli.recalled import client
 
 SAID: Mapping[str, str] = {
     "edit": "edited",
+    "merge": "merged: it says what the others said, and they are replaced by it",
     "delete": "deleted; it can be brought back for 7 days",
     "pin": "pinned: it stands in every context of its project",
     "unpin": "not pinned any more",

@@ -11,6 +11,7 @@ import anyio
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.mcp import bounds
 from claude_mem_core.mcp.asker import Asker
+from claude_mem_core.mcp.changing import BY_NAME as CHANGING
 from claude_mem_core.mcp.tools import BY_NAME, listed
 from claude_mem_core.plugins.calls import Outcome, call_async
 from claude_mem_core.types import Tool
@@ -24,7 +25,8 @@ class Plugged:
 
     def __init__(self, asker: Asker) -> None:
         records = asker.call.services.registry.records("mem_tools", Tool)
-        self._tools = {tool.name: tool for tool in records if tool.name not in BY_NAME}
+        ours = {*BY_NAME, *CHANGING}
+        self._tools = {tool.name: tool for tool in records if tool.name not in ours}
         self._asker = asker
 
     def listed(self) -> Iterator[dict[str, Any]]:

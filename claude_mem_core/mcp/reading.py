@@ -13,6 +13,7 @@ import attrs
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.mcp import bounds
 from claude_mem_core.mcp.asker import Asker, Scope
+from claude_mem_core.mcp.ids import strings, worded
 from claude_mem_core.pipeline import given
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.recall import details, levels, listing
@@ -87,7 +88,7 @@ async def get_observations(asker: Asker, arguments: Arguments) -> str:
 
 async def get_tool_uses(asker: Asker, arguments: Arguments) -> str:
     """Raw input and output of tool uses, every character kept, as JSON."""
-    ids = _strings(arguments.get("ids"), "ids")
+    ids = strings(arguments.get("ids"), "ids")
     scope = await _scope(asker, arguments)
     wished = {"ids": ",".join(ids[:MOST_IDS]), "project": scope.project, "limit": MOST_IDS}
     found = await ask(asker, "/api/tool-uses", wished)
@@ -109,7 +110,7 @@ async def get_tool_uses(asker: Asker, arguments: Arguments) -> str:
 async def session_start_context(asker: Asker, arguments: Arguments) -> str:
     """The text that a session of this project begins with."""
     named = arguments.get("project") or arguments.get("projects")
-    names = ",".join(_strings(named, "project")) if named else ""
+    names = ",".join(strings(named, "project")) if named else ""
     scopes = [await _scope(asker, {"project": name}) for name in names.split(",") if name]
     wished: dict[str, Any] = {
         "platformSource": arguments.get("platformSource") or _host(asker),
@@ -149,19 +150,9 @@ async def ask(asker: Asker, path: str, wished: Mapping[str, Any]) -> Any:
         MemError: what the endpoint refuses.
     """
     endpoint = _endpoints()[path]
-    query = urlencode([(k, _worded(v)) for k, v in wished.items() if v is not None])
+    query = urlencode([(k, worded(v)) for k, v in wished.items() if v is not None])
     params = parameters(endpoint, query.encode("ascii"), {})
     return await endpoint.handler(attrs.evolve(asker.call, params=params, body=None))
-
-
-def _worded(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, list):
-        return ",".join(map(_worded, value))
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
 
 
 def _only(arguments: Arguments, names: Iterable[str]) -> dict[str, Any]:
@@ -191,26 +182,12 @@ async def _scope(asker: Asker, arguments: Arguments) -> Scope:
 async def _named(asker: Asker, arguments: Arguments) -> list[str]:
     """The projects that are asked for, each one that may be seen; none of them means all."""
     several = arguments.get("projects")
-    names = _strings(several, "projects") if several else []
+    names = strings(several, "projects") if several else []
     if not names or arguments.get("project"):
         names.append(arguments.get("project") or "")
     scopes = [await _scope(asker, {"project": name}) for name in names]
     found = [scope.project for scope in scopes if scope.project is not None]
     return list(dict.fromkeys(found)) if len(found) == len(scopes) else []
-
-
-def _strings(value: Any, name: str) -> list[str]:
-    """A list of ids, however a model wrote it: a list, one value, commas.
-
-    Raises:
-        InvalidInput: there is none.
-    """
-    values = value if isinstance(value, list) else str(value or "").strip("[]").split(",")
-    found = [_worded(v).strip().strip("\"'") for v in values if not isinstance(v, dict | list)]
-    found = [text for text in found if text and "," not in text]
-    if not found:
-        raise InvalidInput(f"{name} is required: a list of ids, as search gives them")
-    return list(dict.fromkeys(found))
 
 
 def _note(asker: Asker, keys: Sequence[str]) -> None:
@@ -230,7 +207,7 @@ def _log(asker: Asker, what: str, reasons: Mapping[str, str], query: str = "") -
 def _keys(arguments: Arguments) -> tuple[list[Key], list[str]]:
     """What is asked for, and what is too much at once."""
     values = [arguments.get(name) for name in ("ids", "keys")]
-    wanted = [text for value in values if value for text in _strings(value, "ids")]
+    wanted = [text for value in values if value for text in strings(value, "ids")]
     if not wanted:
         raise InvalidInput("ids is required: a list of ids, as search gives them")
     beyond = [for_prompt(text, 40) for text in wanted[MOST_IDS:]]

@@ -9,6 +9,8 @@ from typing import Any
 from claude_mem_core import __version__
 from claude_mem_core.errors import MemError
 from claude_mem_core.mcp.asker import Asker
+from claude_mem_core.mcp.changing import BY_NAME as CHANGING_BY_NAME
+from claude_mem_core.mcp.changing import CHANGING
 from claude_mem_core.mcp.plugged import Plugged
 from claude_mem_core.mcp.texts import INSTRUCTIONS
 from claude_mem_core.mcp.tools import BY_NAME, TOOLS
@@ -97,7 +99,7 @@ def _hello(params: Json) -> Json:
 def _listed(asker: Asker) -> Iterator[Json]:
     if not asker.settings["CLAUDE_MEM_MCP_ENABLED"]:
         return
-    for tool in TOOLS:
+    for tool in (*TOOLS, *(CHANGING if asker.may_write else ())):
         yield tool.listed()
     yield from Plugged(asker).listed()
 
@@ -120,7 +122,7 @@ async def _called(params: Json, asker: Asker) -> Json:
 
 
 async def _run(name: str, arguments: Mapping[str, Any], asker: Asker) -> Json:
-    own = BY_NAME.get(name)
+    own = BY_NAME.get(name) or CHANGING_BY_NAME.get(name)
     if own is None:
         plugged = Plugged(asker)
         if not plugged.has(name):

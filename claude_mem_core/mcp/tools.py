@@ -1,7 +1,8 @@
 """Our tools: names, texts and schemas, all of them static.
 
 Schemas keep to what every client reads: one type for each value, no references, no unions.
-Unknown arguments are let pass. Of the calls, `remember` alone changes anything.
+Unknown arguments are let pass. Of the calls, `remember` alone changes anything; what
+changes a memory stands in `changing`, for clients that the user has allowed.
 """
 
 from __future__ import annotations
@@ -30,21 +31,25 @@ class OwnTool:
     properties: Mapping[str, Schema] = attrs.field(factory=dict)
     required: tuple[str, ...] = ()
     read_only: bool = True
+    destructive: bool = False
 
     def listed(self) -> dict[str, Any]:
         """As `tools/list` gives it."""
         schema = {"type": "object", "properties": dict(self.properties)}
         if self.required:
             schema["required"] = list(self.required)
-        return listed(self.name, self.title, self.text, schema, self.read_only)
+        return listed(
+            self.name, self.title, self.text, schema, self.read_only, destructive=self.destructive
+        )
 
 
 def listed(
-    name: str, title: str, text: str, schema: Mapping[str, Any], read_only: bool
-) -> dict[str, Any]:
+    name: str, title: str, text: str, schema: Mapping[str, Any], read_only: bool,
+    *, destructive: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """A tool as `tools/list` gives it."""
     marks = {
-        "title": title, "readOnlyHint": read_only, "destructiveHint": False,
+        "title": title, "readOnlyHint": read_only, "destructiveHint": destructive,
         "idempotentHint": read_only, "openWorldHint": False,
     }  # fmt: skip
     return {

@@ -13,7 +13,7 @@ import apsw
 import attrs
 
 from claude_mem_core.errors import MemError, NotFound
-from claude_mem_core.store import fetch, text, trash
+from claude_mem_core.store import fetch, merging, text, trash
 from claude_mem_core.store.draft import title_key
 from claude_mem_core.store.trash import TABLES, missing
 from claude_mem_core.types import DocKind
@@ -54,12 +54,12 @@ class Done:
 
 def edit(
     conn: apsw.Connection, kind: DocKind, number: int, words: Mapping[str, Any],
-    rev: int | None, now: int,
+    rev: int | None, now: int, trust: str | None = None,
 ) -> Done:  # fmt: skip
     """Put new words in the place of old ones; these are kept.
 
     `words`: by column, texts or lists of texts. `rev`: the revision that they are for;
-    None for whatever there is.
+    None for whatever there is. `trust`: how far they can be trusted, if not as before.
 
     Raises:
         NotFound: there is no such memory, or it has no such field.
@@ -70,15 +70,34 @@ def edit(
         raise NotFound(f"of this memory these can be edited: {', '.join(FIELDS[kind])}")
     if not names:
         return _as_it_was(conn, kind, number, "edit")
-    sql = f"SELECT sync_rev, {', '.join(names)} FROM {TABLES[kind]} WHERE id = ?"
+    columns = [*names, *(["trust"] if trust else [])]
+    sql = f"SELECT sync_rev, {', '.join(columns)} FROM {TABLES[kind]} WHERE id = ?"
     row = fetch.row(conn, sql, number)
     if row is None:
         raise missing(kind, number)
     if rev is not None and rev != _rev(row[0]):
         raise Changed("it was changed in the meantime; look at it again, then edit")
-    before = dict(zip(names, row[1:], strict=True))
-    undo = _note(conn, "edit", kind, number, before, now)
-    return _set(conn, kind, number, "edit", undo, {n: _column(n, words[n]) for n in names})
+    undo = _note(conn, "edit", kind, number, dict(zip(columns, row[1:], strict=True)), now)
+    values = {n: _column(n, words[n]) for n in names} | ({"trust": trust} if trust else {})
+    return _set(conn, kind, number, "edit", undo, values)
+
+
+def merge(
+    conn: apsw.Connection, number: int, others: Sequence[int], words: Mapping[str, str], now: int
+) -> Done:
+    """Make several observations one: `number` stays and says all, the others are replaced.
+
+    `words`: a title and a narrative instead of theirs.
+
+    Raises:
+        NotFound: one of them is not there.
+        InvalidInput: they are of two projects, or one does not hold any more.
+    """
+    kind = DocKind.OBSERVATION
+    before, values = merging.combined(conn, number, others, words)
+    whole = {**before, "merged": merging.give_way(conn, number, others)}
+    undo = _note(conn, "edit", kind, number, whole, now)
+    return _set(conn, kind, number, "merge", undo, values)
 
 
 def mark_wrong(conn: apsw.Connection, kind: DocKind, number: int, now: int) -> Done:
@@ -144,7 +163,8 @@ def undo(conn: apsw.Connection, number: int | None, now: int) -> Done:
     values = _back(conn, action, kind, record_id, before, now)
     conn.execute("UPDATE corrections SET undone_ms = ? WHERE id = ?", (now, wanted))
     rev = _bump(conn, kind, record_id, values)
-    return Done(kind, record_id, f"undo {action}", wanted, rev)
+    name = "merge" if "merged" in before else action
+    return Done(kind, record_id, f"undo {name}", wanted, rev)
 
 
 def purge(conn: apsw.Connection, now: int) -> int:
@@ -235,7 +255,9 @@ def _back(
 ) -> Mapping[str, Any]:  # fmt: skip
     """Undo one change; return the columns that are to have their old values."""
     if action in {"edit", "wrong", "right"}:
-        return before
+        if "merged" in before:
+            merging.take_back(conn, number, before["merged"])
+        return {name: value for name, value in before.items() if name != "merged"}
     if action == "delete":
         if "row" not in before:
             raise NotFound("it was deleted more than 7 days ago and is gone for good")

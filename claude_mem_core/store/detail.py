@@ -126,8 +126,10 @@ def _uses(conn: apsw.Connection, key: str) -> list[dict[str, Any]]:
 
 def _changes(conn: apsw.Connection, kind: DocKind, number: int) -> list[dict[str, Any]]:
     """What people did to it, newest first; of an edit with the words before it."""
-    return [
-        {"undo": row[0], "t": row[1], "action": row[2],
-         "before": text.loads_map(row[3]) if row[2] == "edit" else {}}
-        for row in fetch.rows(conn, VERSIONS, kind.value, number)
-    ]  # fmt: skip
+    return [_change(*row) for row in fetch.rows(conn, VERSIONS, kind.value, number)]
+
+
+def _change(undo: int, at_ms: int, action: str, before: str | None) -> dict[str, Any]:
+    words = text.loads_map(before) if action == "edit" else {}
+    merged = words.pop("merged", None)  # a merge is an edit that another memory gave way to
+    return {"undo": undo, "t": at_ms, "action": "merge" if merged else action, "before": words}

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import apsw
+import attrs
 
+from claude_mem_core.errors import InvalidInput
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.store import cards, correct, detail, fetch
 from claude_mem_core.store.trash import TABLES
@@ -43,7 +45,7 @@ async def edit(call: Call) -> object:
     Another revision is a 409, with the memory as it is now.
     """
     kind, number = memory_key(call.params["key"])
-    words = _cleaned(call, {k: v for k, v in call.body.items() if k in FIELDS})
+    words = cleaned(call, {k: v for k, v in call.body.items() if k in FIELDS})
     rev, now = call.body.get("rev"), now_ms()
     try:
         done = await call.services.store.awrite(
@@ -52,10 +54,10 @@ async def edit(call: Call) -> object:
     except correct.Changed as error:
         found = await call.services.store.aread(lambda conn: detail.detail(conn, kind, number))
         return Reply({"error": str(error), "memory": found}, 409)
-    return _told(call, [done])
+    return told(call, [done])
 
 
-def _cleaned(call: Call, words: Mapping[str, Any]) -> dict[str, Any]:
+def cleaned(call: Call, words: Mapping[str, Any]) -> dict[str, Any]:
     """New words pass the same door as all that is kept: tags and secrets go."""
     cleaner = call.services.cleaners.current(call.services.settings.current())
     return {
@@ -87,7 +89,7 @@ async def _act(call: Call, action: str, names: list[str]) -> dict[str, Any]:
             _only_from_inside(conn, keys)
         return [ACTS[action](conn, kind, number, now) for kind, number in keys]
 
-    return _told(call, await call.services.store.awrite(write))
+    return told(call, await call.services.store.awrite(write))
 
 
 def _only_from_inside(conn: apsw.Connection, keys: list[cards.Key]) -> None:
@@ -95,6 +97,24 @@ def _only_from_inside(conn: apsw.Connection, keys: list[cards.Key]) -> None:
         sql = f"SELECT trust FROM {TABLES[kind]} WHERE id = ?"
         if fetch.value(conn, sql, number) == "foreign":
             raise Refused(403, NOT_HERE.format(key=cards.key_text(kind, number)))
+
+
+async def merge(call: Call) -> object:
+    """Make memories one: this one stays, the others are replaced by it; can be undone.
+
+    409 when they are of two projects, or one of them does not hold any more.
+    """
+    number = int(call.params["key"])
+    others = list(dict.fromkeys(int(name) for name in call.body["with"]))
+    given = {name: call.body[name] for name in ("title", "narrative") if name in call.body}
+    words, now = cleaned(call, given), now_ms()
+    try:
+        done = await call.services.store.awrite(
+            lambda conn: correct.merge(conn, number, others, words, now)
+        )
+    except InvalidInput as error:
+        return Reply({"error": str(error)}, 409)
+    return told(call, [done])
 
 
 async def undo(call: Call) -> object:
@@ -109,10 +129,10 @@ async def undo(call: Call) -> object:
         done = await call.services.store.awrite(write)
     except correct.Changed as error:
         return Reply({"error": str(error)}, 409)
-    return _told(call, done)
+    return told(call, done)
 
 
-def _told(call: Call, done: list[correct.Done]) -> dict[str, Any]:
+def told(call: Call, done: list[correct.Done]) -> dict[str, Any]:
     """The answer; search and every open page hear of it."""
     call.services.indexer.wake()
     changed = [
@@ -141,6 +161,18 @@ NUMBERS = {"type": ["array", "null"], "minItems": 1, "maxItems": MOST,
            "items": {"type": "integer", "minimum": 1, "maximum": INT64}}  # fmt: skip
 
 
+NUMBER = "^[0-9]{1,18}$"
+OBSERVATION = attrs.evolve(KEY, schema={**KEY.schema, "pattern": NUMBER})
+MERGE = record(
+    {
+        "with": {"type": "array", "minItems": 1, "maxItems": 50,
+                 "items": {"type": "string", "pattern": NUMBER, "maxLength": 18}},
+        "title": string(longest=1_000, shortest=1), "narrative": TEXT,
+    },
+    "with", strict=True,
+)  # fmt: skip
+
+
 def _one(action: str, summary: str) -> Endpoint:
     return Endpoint(
         "POST", f"/api/memories/{{key}}/{action}", _acting(action), summary, params=(KEY,),
@@ -162,6 +194,10 @@ ENDPOINTS = (
     _one("unpin", "Unpin a memory"),
     _one("wrong", "Mark a memory wrong: nobody is given it any more"),
     _one("right", "Take the mark off again"),
+    Endpoint(
+        "POST", "/api/memories/{key}/merge", merge, "Make several memories one", params=(OBSERVATION,),
+        body=MERGE, answers={**ANSWER, 409: OBJECT}, area="memory",
+    ),
     Endpoint(
         "POST", "/api/memories/bulk", bulk, "Change several memories at once",
         body=record({"keys": KEYS, "action": {"enum": list(ACTS)}}, "keys", "action"),
