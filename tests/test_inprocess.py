@@ -200,6 +200,8 @@ const handlers = {}
 const api = {
   on: (name, handler) => { handlers[name] = handler },
   registerCommand: (command) => { commands[command.name] = command },
+  registerService: () => undefined,
+  logger: { info: () => undefined },
 }
 plugin.register(api)
 const said = await commands.claude_mem_status.handler({})
@@ -213,12 +215,16 @@ def claw(stage: Stage) -> dict[str, Any]:
     entry = stage.data / "node_modules" / "openclaw" / "plugin-sdk"
     entry.mkdir(parents=True)
     (entry.parent / "package.json").write_text(
-        '{"type": "module", "exports": {"./plugin-sdk/plugin-entry": "./plugin-sdk/entry.js"}}'
+        '{"type": "module", "exports": {"./plugin-sdk/*": "./plugin-sdk/entry.js"}}'
     )
-    (entry / "entry.js").write_text("export const definePluginEntry = (entry) => entry\n")
+    (entry / "entry.js").write_text(
+        "export const definePluginEntry = (entry) => entry\n"
+        "export const sendDurableMessageBatch = async () => ({ status: 'sent' })\n"
+    )
+    feed = OPENCLAW.with_name("feed.mjs").read_text()
     part = OPENCLAW.read_text().replace("export default definePluginEntry(", "const plugin = (")
     file = stage.data / "plugin.mjs"
-    file.write_bytes(script("openclaw", str(stage.data), stage.client(), part + CLAW))
+    file.write_bytes(script("openclaw", str(stage.data), stage.client(), part + feed + CLAW))
     done = subprocess.run(
         [str(hosts.ensure(stage.runtime)), str(file)],
         cwd=stage.data, capture_output=True, text=True, timeout=60, check=False,

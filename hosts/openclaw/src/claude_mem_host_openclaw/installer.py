@@ -26,12 +26,22 @@ from claude_mem_core.types import FileChange, HostSetup, HostStatus, McpStatus
 
 HOST = "openclaw"
 TITLE = "OpenClaw"
-PART = Path(__file__).with_name("plugin.mjs")
+PARTS = [Path(__file__).with_name(name) for name in ("plugin.mjs", "feed.mjs")]
 LOADED = ("plugins", "load", "paths")
 ENTRY = ("plugins", "entries", "claude-mem")
 ALLOWED = ("plugins", "allow")
 # Without it OpenClaw calls none of our hooks on prompts and turns, and says nothing.
 WANTED = {"enabled": True, "hooks": {"allowConversationAccess": True}}
+# New observations as messages to a channel of OpenClaw's.
+FEED = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "enabled": {"type": "boolean"},
+        "channel": {"type": "string"},
+        "to": {"type": "string"},
+    },
+}
 NOT_ALLOWED = "{} lists the plugins it allows in plugins.allow, and claude-mem is not there"
 OFF = "{} says enabled = false for our plugin"
 
@@ -72,9 +82,14 @@ def files_of(setup: HostSetup) -> dict[str, bytes]:
         "name": "claude-mem",
         "description": "A memory for agents",
         "activation": {"onStartup": True},
-        "configSchema": {"type": "object", "additionalProperties": False},
+        "configSchema": {
+            "type": "object",
+            "additionalProperties": False,
+            "properties": {"observationFeed": FEED},
+        },
     }
-    text = script(HOST, setup.data_dir, setup.argv, PART.read_text(encoding="utf-8"))
+    part = "".join(file.read_text(encoding="utf-8") for file in PARTS)
+    text = script(HOST, setup.data_dir, setup.argv, part)
     made = {
         "package.json": json.dumps(package, indent=2).encode() + b"\n",
         "openclaw.plugin.json": json.dumps(manifest, indent=2).encode() + b"\n",

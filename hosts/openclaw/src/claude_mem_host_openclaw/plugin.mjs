@@ -58,7 +58,19 @@ export default definePluginEntry({
     api.registerCommand({
       name: "claude_mem_status",
       description: "What the memory does: whether it records, and how much it holds",
-      handler: async () => ({ text: await status() }),
+      handler: async () => ({ text: `${await status()}\n${feed.told("")}` }),
+    })
+    const feed = new Feed(api)
+    api.registerService({
+      id: "claude-mem-feed",
+      start: () => feed.start(),
+      stop: () => feed.stop(),
+    })
+    api.registerCommand({
+      name: "claude_mem_feed",
+      description: "New observations as messages to a channel: how it stands, on, off",
+      acceptsArgs: true,
+      handler: async ({ args }) => ({ text: feed.told((args ?? "").trim().toLowerCase()) }),
     })
   },
 })
