@@ -195,7 +195,11 @@ def test_files_that_are_not_ours_are_named_and_kept(tmp_path: Path) -> None:
     paths = Paths(tmp_path)
     paths.settings.write_text(json.dumps({"note": SECRET}))
     (tmp_path / "export.json").write_text(SECRET)
+    kept = tmp_path / "memory.db.damaged-1"
+    kept.write_text(SECRET)
     found = {Path(one["place"]).name: one["cure"] for one in proof.left(paths, [SECRET])}
+    assert found[kept.name].endswith(f"rm {kept}")
+    kept.unlink()
     assert found["settings.json"] == "take it out there"
     assert "rm " in found["export.json"]
     assert copies.clean(paths, Chosen(), [SECRET]) == []
@@ -348,7 +352,11 @@ def test_a_search_a_project_and_an_age_over_http(live: LiveWorker) -> None:
     done = live.ask("POST", "/api/forget", body, timeout=120).json
     assert (done["count"], done["proven"]) == (1, True)
     assert len(live.ask("GET", "/api/search?query=gearbox&format=json").json["observations"]) == 1
+    waiting = live.paths.spool / "rejected" / "same-words"
+    waiting.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    waiting.write_text("The gearbox of the mill is fine")
     done = live.ask("POST", "/api/forget", {"project": "mill", "dry_run": False}, timeout=120).json
+    assert waiting.exists(), "only a text that was given empties the spool"
     assert done["rows"]["projects"] == 1
     assert done["proven"] is None
     assert mem(live.paths.data, "forget", "--project", "mill", "--dry-run").code == 1

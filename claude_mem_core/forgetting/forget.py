@@ -81,17 +81,19 @@ async def forget(services: Services, chosen: Chosen, text: str, *, prove: bool) 
     """
     async with _alone:
         texts = [text] if text else await services.store.aread(lambda c: erase.passages(c, chosen))
-        # The spool first: the worker would take in what waits there.
-        done = await anyio.to_thread.run_sync(copies.clean, services.paths, chosen, texts)
+        # The spool first: the worker would take in what waits there. Files go by a text that
+        # the user gave, not by passages: what waits may say the same in its own right.
+        said = [text] if text else []
+        done = await anyio.to_thread.run_sync(copies.clean, services.paths, chosen, said)
         rows = await _rows(services, chosen)
         await services.loop.forget_talks()
         await services.indexer.catch_up()
         await services.store.awrite(feed.tidy)
         texts = await services.store.aread(lambda conn: _gone(conn, texts, sure=bool(text)))
-        said = await apart.tidied(services.paths, texts if prove else [])
+        tidied = await apart.tidied(services.paths, texts if prove else [])
     return Forgotten(
-        rows=rows, files=done, before=said.get("before", 0), after=said.get("after", 0),
-        looked=said.get("files", 0) if prove else None, left=said.get("left", ()),
+        rows=rows, files=done, before=tidied.get("before", 0), after=tidied.get("after", 0),
+        looked=tidied.get("files", 0) if prove else None, left=tidied.get("left", ()),
     )  # fmt: skip
 
 

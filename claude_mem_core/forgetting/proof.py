@@ -80,8 +80,12 @@ def _columns(conn: apsw.Connection, table: str, wanted: Sequence[bytes]) -> Iter
 
 def _cure(paths: Paths, path: Path) -> str:
     name = path.relative_to(paths.data).parts[0]
-    if name.startswith(paths.database.name):
+    if name in {paths.database.name, f"{paths.database.name}-wal", paths.snapshots.name}:
         return CURE["row"]
+    if name.startswith(paths.database.name):
+        return f"a repair or a restore kept this copy: rm {path}"
+    if name == paths.spool.name:
+        return "it waits to be taken in: run `mem forget` again in a minute"
     return OURS.get(name, f"it is not ours to change: delete it, rm {path}")
 
 
