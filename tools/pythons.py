@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 if str(ROOT) not in sys.path:  # started as a file
     sys.path.insert(0, str(ROOT))
 
-from tools import installer  # noqa: E402
+from tools import installer
 
 OLDEST = (3, 11)
 ASK = "import sys; print(*sys.version_info[:2])"
