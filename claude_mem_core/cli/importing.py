@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from claude_mem_core.errors import MemError
 from claude_mem_core.extensions import registry_of
@@ -18,9 +21,6 @@ from claude_mem_core.store import Store, imports, meta, offer
 from claude_mem_core.store.imports.records import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
     from claude_mem_core.clean.cleaner import Cleaner
 
 CLAUDE_MEM = "claude-mem"  # the source that its own database is
@@ -29,13 +29,31 @@ MOST_PLACES = 5_000  # directories that are looked at to tell where projects are
 Read = Callable[["Cleaner"], imports.Staged]
 
 
-def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts:
-    """Stage rows, keep them in one transaction, let the search backends follow.
+@attrs.frozen
+class Importing:
+    """An opened store, and the cleaner for what comes in."""
+
+    store: Store
+    cleaner: Cleaner
+    settings: Mapping[str, Any]
+
+    def keep(
+        self, staged: imports.Staged, source: str, places: Mapping[str, Place]
+    ) -> imports.Counts:
+        """Write what was staged, in one transaction."""
+        now = now_ms()
+        return self.store.write(
+            lambda conn: imports.keep(conn, staged, now, source, places)
+        ).result()
+
+
+@contextmanager
+def importing(paths: Paths) -> Iterator[Importing]:
+    """Open the store for an import; in the end the search backends follow.
 
     Raises:
-        MemError: recording is stopped, or a redactor failed; nothing was written.
-        InvalidInput: what `read` refuses; nothing was written.
-        StoreError: the database can't be used; nothing was written.
+        MemError: recording is stopped; nothing may be written.
+        StoreError: the database can't be used.
     """
     import anyio
 
@@ -46,29 +64,29 @@ def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts
         raise MemError(f"nothing is imported while recording is stopped: {fault}")
     store = Store.open(paths.database)
     try:
-        own_id = store.read(meta.fence_id)
-        cleaner = Cleaners(registry, own_id).current(settings.current())
-        staged = read(cleaner)
-        try:
-            places = known_places(staged, settings.current())
-            counts = _kept(store, staged, source, places)
-            if source == CLAUDE_MEM:
-                store.write(lambda conn: offer.close(conn, now_ms())).result()
-        finally:
-            staged.close()
+        current = settings.current()
+        cleaner = Cleaners(registry, store.read(meta.fence_id)).current(current)
+        yield Importing(store, cleaner, current)
         indexer = Indexer(store, registry, settings)
         indexer.open()
         anyio.run(indexer.catch_up)
-        return counts
     finally:
         store.close()
 
 
-def _kept(
-    store: Store, staged: imports.Staged, source: str, places: Mapping[str, Place]
-) -> imports.Counts:
-    now = now_ms()
-    return store.write(lambda conn: imports.keep(conn, staged, now, source, places)).result()
+def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts:
+    """Stage rows, keep them in one transaction, let the search backends follow.
+
+    Raises:
+        MemError: recording is stopped, or a redactor failed; nothing was written.
+        InvalidInput: what `read` refuses; nothing was written.
+        StoreError: the database can't be used; nothing was written.
+    """
+    with importing(paths) as work, closing(read(work.cleaner)) as staged:
+        counts = work.keep(staged, source, known_places(staged, work.settings))
+        if source == CLAUDE_MEM:
+            work.store.write(lambda conn: offer.close(conn, now_ms())).result()
+        return counts
 
 
 def known_places(staged: imports.Staged, settings: Mapping[str, Any]) -> dict[str, Place]:

@@ -198,6 +198,7 @@ class Host(Record):
         leaves_early: it may exit before its last hooks have run; what they would have
             reported is looked up in its transcript.
         transcripts: the forms in which it writes down what happened, below those folders.
+        notes: patterns, below the transcript roots, of the notes that it keeps by itself.
         aliases: other names that `mem install --ide` takes for it.
     """
 
@@ -211,6 +212,7 @@ class Host(Record):
     transcripts: tuple[Transcripts, ...] = ()
     aliases: tuple[str, ...] = ()
     leaves_early: bool = False
+    notes: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

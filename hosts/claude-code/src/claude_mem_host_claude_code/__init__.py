@@ -60,6 +60,7 @@ def mem_hosts() -> Iterator[Host]:
             Transcripts(pattern="*/*.jsonl", open=open_history),
             Transcripts(pattern="*/*/subagents/*.jsonl", open=open_inner_history, inner=True),
         ),
+        notes=("*/memory/*.md",),
         hooks=(
             "SessionStart",
             "UserPromptSubmit",
