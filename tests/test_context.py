@@ -364,15 +364,25 @@ def test_resume_gives_only_what_is_new(filled: Filled) -> None:
         assert "before" in build(filled, request={**resume, "source": source}).text
 
 
-def test_after_a_compaction_twice_as_many_sessions(filled: Filled) -> None:
-    for n in range(30):
+def test_after_a_compaction_more_sessions_in_no_more_room(filled: Filled) -> None:
+    def made(source: StartSource) -> ContextText:
+        return build(filled, request={"source": source}, CONTEXT_SESSION_COUNT=7)
+
+    def sessions(source: StartSource) -> int:
+        return sum(key.startswith("S") for key in made(source).ids)
+
+    story = {"narrative": "what was done " * 40}
+    filled.observe([{"title": f"row {n}", "created_ms": at(n), **story} for n in range(12)])
+    for n in range(7):
         filled.summarize(request=f"asked {n}", created_ms=at(n), session=f"s{n}")
-
-    def shown(source: StartSource) -> int:
-        return len(build(filled, request={"source": source}, CONTEXT_SESSION_COUNT=7).ids)
-
-    assert [shown(source) for source in (StartSource.STARTUP, StartSource.CLEAR)] == [7, 7]
-    assert shown(StartSource.COMPACT) == 14
+    assert made(StartSource.COMPACT) == made(StartSource.STARTUP)
+    for n in range(7, 30):
+        filled.summarize(request=f"asked {n}", created_ms=at(n), session=f"s{n}")
+    usual, compact = made(StartSource.STARTUP), made(StartSource.COMPACT)
+    assert [sessions(source) for source in (StartSource.STARTUP, StartSource.CLEAR)] == [7, 7]
+    assert sessions(StartSource.COMPACT) == 14
+    assert len(compact.text.encode()) <= len(usual.text.encode())
+    assert {key for key in usual.ids if key.startswith("S")} < set(compact.ids)
 
 
 def test_a_longer_index_says_what_fetching_would_cost(filled: Filled) -> None:

@@ -208,6 +208,7 @@ def _watchers(parts: _Parts, recorder: Recorder, loop: ObserveLoop, told: Told) 
     return Watchers(
         data=parts.paths.data, settings=parts.settings, registry=parts.registry,
         store=parts.store, bus=parts.bus, recorder=recorder, told=told, loop=loop,
+        indexer=parts.indexer,
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ import anyio
 
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.deliver import WAKING
+from claude_mem_core.pipeline.index import Indexer
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Recorder
 from claude_mem_core.pipeline.told import Told
@@ -26,7 +27,15 @@ from claude_mem_core.recall.suspicion import instruction_like
 from claude_mem_core.settings import SettingsSource
 from claude_mem_core.settings.pausing import is_paused
 from claude_mem_core.store import Store, fetch, rows, told
-from claude_mem_core.types import Event, Host, Observation, Trust, Watcher, Watching
+from claude_mem_core.types import (
+    Event,
+    EventKind,
+    Host,
+    Observation,
+    Trust,
+    Watcher,
+    Watching,
+)
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +53,7 @@ class Watchers:
 
     def __init__(
         self, *, data: Path, settings: SettingsSource, registry: Registry, store: Store,
-        bus: Bus, recorder: Recorder, told: Told, loop: ObserveLoop,
+        bus: Bus, recorder: Recorder, told: Told, loop: ObserveLoop, indexer: Indexer,
     ) -> None:  # fmt: skip
         self.data = data
         self.settings = settings
@@ -53,6 +62,7 @@ class Watchers:
         self.recorder = recorder
         self.told = told
         self.loop = loop
+        self.indexer = indexer
         self.awake: set[str] = set()  # watchers for which the worker stays
         self.kept = 0  # observations since the start
         self.changed = anyio.Event()
@@ -121,6 +131,8 @@ class WorkersDesk:
                 self._all.told.of(event, receipt)
         if any(event.kind in WAKING for event in events):
             self._all.loop.wake()
+        if any(event.kind is EventKind.PROMPT_SENT for event in events):
+            self._all.indexer.wake()
         return new
 
     async def hooked(self, host: str, session_id: str) -> bool:

@@ -98,8 +98,25 @@ def session_context(
 
     On resume only what others stored since this session last got context, and one line of
     where it stood itself: its own turns are before it anyway. Else all that fits: the newest
-    observations, summaries between them, the newest observations in full.
+    observations, summaries between them, the newest observations in full. After a compaction
+    it goes back twice as many sessions, in no more room: the agent has lost its own turns.
     """
+    count: int = settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"]
+    made = _context(conn, request, settings, count)
+    if request.source is not StartSource.COMPACT or not made.text:
+        return made
+    wide = _context(conn, request, settings, 2 * count, len(made.text.encode()))
+    return wide if _sessions(wide) > _sessions(made) else made
+
+
+def _sessions(made: ContextText) -> int:
+    return sum(key.startswith("S") for key in made.ids)
+
+
+def _context(
+    conn: apsw.Connection, request: ContextRequest, settings: Mapping[str, Any],
+    sessions_wanted: int, most_bytes: int = 0,
+) -> ContextText:  # fmt: skip
     what = context_rows.wanted(settings, request.project_ids, request.host)
     if request.source is StartSource.RESUME and request.session_db_id:
         since_ms, after_id = context_rows.given(conn, request.session_db_id)
@@ -113,12 +130,12 @@ def session_context(
     )
     chosen = reinforce.chosen(conn, pool, limit, alpha if ranked else 0, request.now_ms)
     rows = chosen.rows
-    sessions = context_rows.summaries(conn, what, _sessions(request, settings))
+    sessions = context_rows.summaries(conn, what, sessions_wanted)
     pinned = [] if what.since_ms is not None else standing.pinned(conn, what)
     own = [] if what.since_ms is not None else standing.personal(conn)
     if not (rows or sessions or omitted or pinned or own):
         return _nothing(conn, request, settings, what)
-    page = _page(request, settings)
+    page = _page(request, settings, most_bytes)
     for line in _head(conn, request, settings, brief=what.since_ms is not None):
         page.fixed(line)
     for line in _stood(conn, what):
@@ -142,12 +159,6 @@ def _praised(conn: apsw.Connection, what: Wanted, rows: list[Row]) -> list[Row]:
     return [row for row in standing.useful(conn, what, USEFUL) if row.id not in there]
 
 
-def _sessions(request: ContextRequest, settings: Mapping[str, Any]) -> int:
-    """How many sessions: after a compaction twice as many, for the agent has lost its own."""
-    count: int = settings["CLAUDE_MEM_CONTEXT_SESSION_COUNT"]
-    return 2 * count if request.source is StartSource.COMPACT else count
-
-
 def _made(
     page: Page, request: ContextRequest, omitted: Mapping[str, int], found: int
 ) -> ContextText:
@@ -160,10 +171,12 @@ def _made(
     )
 
 
-def _page(request: ContextRequest, settings: Mapping[str, Any]) -> Page:
+def _page(
+    request: ContextRequest, settings: Mapping[str, Any], most_bytes: int = 0
+) -> Page:
     """An empty page with the room that is left inside the fence."""
     frame = fence("", request.fence_id)
-    most_bytes = settings["CLAUDE_MEM_CONTEXT_TOKEN_BUDGET"] * BYTES_PER_TOKEN
+    most_bytes = most_bytes or settings["CLAUDE_MEM_CONTEXT_TOKEN_BUDGET"] * BYTES_PER_TOKEN
     most_chars = request.char_limit or most_bytes
     return Page(most_bytes - len(frame.encode()) - 1, most_chars - len(frame) - 1)
 

@@ -86,6 +86,8 @@ async def accept(call: Call, happened: Event, project: str | None) -> journal.Re
     receipt = await call.services.recorder.accept(happened, place=place)
     if happened.kind in {EventKind.TURN_ENDED, EventKind.SESSION_ENDED}:
         call.services.loop.wake()
+    elif happened.kind is EventKind.PROMPT_SENT:
+        call.services.indexer.wake()
     return receipt
 
 

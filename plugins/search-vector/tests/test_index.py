@@ -198,6 +198,36 @@ def test_the_scan_finds_what_looking_at_all_finds(store: Any, quick: Any) -> Non
     assert set(by_sign[:5]) == set(exact[:5]) == set(ids[15:20])
 
 
+def test_what_another_process_indexed_is_known_at_once(store: Any, quick: Any) -> None:
+    """`mem import` feeds the indexes itself, beside the worker."""
+    (first,) = kit.observe(store, "login")
+    mine, other = kit.opened(store, quick), kit.opened(store, quick)
+    kit.fed(mine)
+    assert kit.found(mine, "cache") == [first]
+    second, third = kit.observe(store, "cache", "cache")
+    kit.fed(other)
+    assert mine.coverage() == 1.0
+    assert kit.found(mine, "cache")[:2] == [third, second]
+    kit.execute(store, "DELETE FROM observations WHERE id = ?", third)
+    kit.fed(other)
+    assert kit.found(mine, "cache") == [second, first]
+    (fourth,) = kit.observe(store, "cache")
+    kit.fed(mine)
+    assert kit.found(other, "cache") == [fourth, second, first]
+    assert mine.coverage() == other.coverage() == 1.0
+
+
+def test_what_this_process_indexed_is_not_loaded_again(store: Any, quick: Any) -> None:
+    index = kit.fed(kit.opened(store, quick))
+    kit.observe(store, "login")
+    kit.fed(index)
+    kit.found(index, "login")
+    for _ in range(3):
+        kit.observe(store, "login")
+        kit.fed(index)
+        assert index._quick.scan.loaded
+
+
 def test_the_scan_follows_changes() -> None:
     scan, near, far = Scan(), b"\xff" * 32, b"\x00" * 32
     scan.load([(1, 7, near), (2, 7, far), (3, 8, near)])

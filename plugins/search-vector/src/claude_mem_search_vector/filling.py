@@ -43,6 +43,11 @@ class Filler:
         return self._tier
 
     @property
+    def scan(self) -> Scan:
+        """The signs of its table in memory."""
+        return self._scan
+
+    @property
     def table(self) -> VectorTable | None:
         """The table, once it is known."""
         return self._table
@@ -67,6 +72,11 @@ class Filler:
             fitting = [one for one in there if one.model.startswith(name)]
             self._table = fitting[-1] if fitting else None
         return self._table if self._table in there else None
+
+    def outdated(self) -> None:
+        """Another process has changed the table: count anew, and load the signs anew."""
+        self._counted = 0.0
+        self._scan.forget()
 
     def _is_there(self, conn: apsw.Connection) -> bool:
         return self._table in table.there(conn)
@@ -138,15 +148,23 @@ class Filler:
 class Follower:
     """Takes the changes of the log: the quick embedder's vectors, and all that is gone."""
 
-    def __init__(self, store: Any, filler: Filler | None, scans: Sequence[Scan]) -> None:
+    def __init__(self, store: Any, filler: Filler | None, every: Sequence[Filler]) -> None:
         self._store = store
         self._filler = filler
-        self._scans = scans
+        self._every = every
+        self._place = log.Place()
 
     def begin(self) -> None:
         """Find the place in the log; has to come before anything is filled."""
         if self._store.read(_astray):
             self._store.write(self._begin).result()
+        self._store.read(self.look)
+
+    def look(self, conn: apsw.Connection) -> None:
+        """Notice what another process did, such as an import beside the worker."""
+        if self._place.passed(conn):
+            for filler in self._every:
+                filler.outdated()
 
     def step(self, most: int) -> int:
         """Take up to `most` changes; return how many they were."""
@@ -156,11 +174,12 @@ class Follower:
         if upto == since:
             return 0
         found, vectors = self._filler.embed(numbers) if self._filler else ([], [])
+        self._place.goes_on(upto)
         rows, dropped = self._store.write(
             lambda conn: self._written(conn, upto, numbers, found, vectors)
         ).result()
-        for scan in self._scans:
-            scan.change((), numbers)
+        for filler in self._every:
+            filler.scan.change((), numbers)
         if self._filler:
             self._filler.took(rows, dropped)
         return upto - since

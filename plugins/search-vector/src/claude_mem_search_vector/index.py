@@ -35,7 +35,6 @@ class VectorIndex:
         self._store = store
         self._values = values
         self._fillers: list[Filler] = []
-        self._scans: dict[str, Scan] = {}
         self._follower = Follower(store, None, ())
         self._batch = 4
         self._changed = 0.0
@@ -49,16 +48,15 @@ class VectorIndex:
             MemError: the setting names an embedder that is not there.
         """
         quick, better = chosen(embedders, self._values)
-        self._scans = {tier.record.name: Scan() for tier in (quick, better) if tier}
         made = {
-            tier.record.name: Filler(self._store, tier, self._scans[tier.record.name])
+            tier.record.name: Filler(self._store, tier, Scan())
             for tier in (quick, better)
             if tier
         }
         # The better one first: where a record has both vectors, its counts.
         self._fillers = [made[tier.record.name] for tier in (better, quick) if tier]
         follows = made[quick.record.name] if quick else None
-        self._follower = Follower(self._store, follows, tuple(self._scans.values()))
+        self._follower = Follower(self._store, follows, self._fillers)
         self._quick = follows
 
     # Filling -----------------------------------------------------------------
@@ -82,9 +80,8 @@ class VectorIndex:
         if done:
             self._changed = time.monotonic()
         else:
-            for scan in self._scans.values():
-                scan.forget(unused_only=True)
             for filler in self._fillers:
+                filler.scan.forget(unused_only=True)
                 filler.tier.rest()
         return done
 
@@ -149,8 +146,12 @@ class VectorIndex:
 
     def coverage(self) -> float:
         """Share of the records that have a vector of some chosen model."""
-        shares = self._store.read(lambda conn: [one.share(conn) for one in self._fillers])
-        return round(max(shares, default=0.0), 4)
+        share: float = self._store.read(self._share)
+        return round(share, 4)
+
+    def _share(self, conn: apsw.Connection) -> float:
+        self._follower.look(conn)
+        return max((one.share(conn) for one in self._fillers), default=0.0)
 
     def _asked(self, text: str) -> list[Asked]:
         """The query in the vectors of the models that are to be asked, best model first."""
@@ -159,13 +160,14 @@ class VectorIndex:
             vector = filler.tier.ask(text)
             small = packed(vector) if vector is not None else None
             if small is not None and len(small) == found.dimensions:
-                asked.append(Asked(found, self._scans[filler.tier.record.name], small))
+                asked.append(Asked(found, filler.scan, small))
                 if share == 1:
                     break
         return self._measured(asked)
 
     def _there(self, conn: apsw.Connection) -> list[tuple[Filler, table.VectorTable, float]]:
         """The embedders that have vectors here, and what share of the records has one."""
+        self._follower.look(conn)
         pairs = [(one, one.find(conn)) for one in self._fillers]
         return [(one, found, one.share(conn)) for one, found in pairs if found is not None]
 

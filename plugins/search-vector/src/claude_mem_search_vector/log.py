@@ -2,15 +2,39 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
 import apsw
+import attrs
 
 from claude_mem_core.types import DocKind
 from claude_mem_search_vector.texts import number_of
 
 READER = "vector"
+
+
+@attrs.define
+class Place:
+    """Up to where this process has followed; another one may have gone on."""
+
+    _at: int | None = None
+    _lock: threading.Lock = attrs.field(factory=threading.Lock)
+
+    def passed(self, conn: apsw.Connection) -> bool:
+        """Whether another process has followed further since this was last asked."""
+        with self._lock:
+            there, at = position(conn), self._at
+            if there is None or (at is not None and there <= at):
+                return False
+            self._at = there
+            return True
+
+    def goes_on(self, to: int) -> None:
+        """This process is about to write that it has followed so far."""
+        with self._lock:
+            self._at = to
 
 
 def position(conn: apsw.Connection) -> int | None:
