@@ -103,13 +103,14 @@ def test_every_host_has_one(hosts: dict[str, Host]) -> None:
         assert all(is_test(event) for event in events)
 
 
-def test_two_hosts_in_turn(made: Home, live: LiveWorker, hosts: dict[str, Host]) -> None:
-    """Each report is of the event just sent."""
-    for name in ("codex", "gemini"):
+def test_every_host_in_turn(made: Home, live: LiveWorker, hosts: dict[str, Host]) -> None:
+    """Each report is of the event just sent, in that host's own words."""
+    told = sorted(name for name, host in hosts.items() if host.hooks)
+    for name in told:
         row = send(made.paths, call(hosts, name))
-        assert row.state == OK
+        assert row.state == OK, row
         assert row.text.startswith(name)
-    assert live.ask("GET", "/api/admin/doctor").json["test_event"]["host"] == "gemini"
+    assert live.ask("GET", "/api/admin/doctor").json["test_event"]["host"] == told[-1]
 
 
 @pytest.mark.parametrize(

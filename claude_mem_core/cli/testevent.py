@@ -15,11 +15,13 @@ from claude_mem_core.edge import hook_argv
 from claude_mem_core.errors import MemError
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.testevent import is_test, new_session, words
-from claude_mem_core.types import Delivery, Event, EventKind, Host
+from claude_mem_core.types import Delivery, Event, EventKind, Host, hookform
 
 WAIT_S = 20  # a busy machine may need more than a host waits
 TOPIC = "test event"
-KINDS = (EventKind.PROMPT_SENT, EventKind.TOOL_USED, EventKind.TURN_ENDED)
+KINDS = (
+    EventKind.PROMPT_SENT, EventKind.TOOL_USED, EventKind.TOOL_FAILED, EventKind.TURN_ENDED,
+)  # fmt: skip
 
 
 @attrs.frozen
@@ -62,6 +64,8 @@ def _kinds(parse: Any, call: Call) -> list[EventKind] | None:
     if not events or not all(is_test(event) and event.kind in KINDS for event in events):
         return None
     told = all(event.prompt or event.tool or event.answer for event in events)
+    # Words that the host does not tell are looked for elsewhere, and are nowhere.
+    told = told and not any(event.prompt == hookform.UNTOLD for event in events)
     return [event.kind for event in events] if told else None
 
 
@@ -77,6 +81,8 @@ def _payload(session: str, event: str, cwd: str) -> dict[str, Any]:
         "tool_name": "Bash", "toolName": "Bash", "tool_use_id": use,
         "tool_input": {"command": "true", "description": said},
         "toolArgs": {"command": "true", "description": said},
+        "conversationId": session, "error": said,
+        "toolCall": {"name": "Bash", "args": {"command": "true", "description": said}},
         "tool_response": {"stdout": said}, "toolResult": {"textResultForLlm": said},
     }  # fmt: skip
 
