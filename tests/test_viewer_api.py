@@ -231,6 +231,24 @@ def test_a_session_may_read_and_correct_but_not_rule(live: LiveWorker) -> None:
     assert http(live, "POST", "/api/context/preview", head, json.dumps(draft).encode())[0] == 400
 
 
+def test_a_change_by_filter_is_for_what_was_seen(live: LiveWorker) -> None:
+    for number in range(3):
+        body = {"text": f"words {number}", "title": f"By filter {number}", "project": "by-filter"}
+        live.ask("POST", "/api/memory/save", body)
+    found = live.ask("GET", "/api/memories?project=by-filter&project=no-such").json["items"]
+    kinds = sorted({card["type"] for card in found})
+    wanted = {"filter": {"project": ["by-filter", "no-such"], "type": kinds}}
+    off = live.ask("POST", "/api/memories/bulk", {**wanted, "count": 2, "action": "wrong"})
+    assert (off.status, "3 fit by now" in off.json["error"]) == (409, True)
+    done = live.ask("POST", "/api/memories/bulk", {**wanted, "count": 3, "action": "wrong"}).json
+    assert len(done["changed"]) == 3
+    numbers = [one["undo"] for one in done["changed"]]
+    assert live.ask("POST", "/api/undo", {"undo": numbers}).status == 200
+    for odd in ({"action": "wrong"}, {**wanted, "keys": ["1"], "action": "wrong"},
+                {"filter": {"state": "deleted"}, "count": 0, "action": "pin"}):  # fmt: skip
+        assert live.ask("POST", "/api/memories/bulk", odd).status == 400
+
+
 def test_a_page_pins_nothing_that_came_from_outside(live: LiveWorker) -> None:
     import json
 

@@ -161,6 +161,33 @@ def test_filters_stand_in_the_address_and_back_works(viewer: Viewer) -> None:
     expect(page.locator(".row").filter(has_text="atlas-api").first).to_be_visible()
 
 
+def test_a_filter_takes_several_values(viewer: Viewer) -> None:
+    page = viewer.open("/memories?project=payments-worker")
+    expect(page.locator(".row").filter(has_text="payments-worker").first).to_be_visible()
+    page.locator("[data-name=project]").click()
+    chosen = page.locator(".pop [role=option][aria-selected=true]")
+    expect(chosen).to_have_count(1)
+    page.get_by_role("option", name=re.compile("atlas-api")).click()
+    expect(chosen).to_have_count(2)
+    page.wait_for_url(re.compile("project=payments-worker&project=atlas-api"))
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-name=project]")).to_be_focused()
+    expect(page.locator("[data-name=project]")).to_contain_text("2 projects")
+    expect(page.locator(".row").filter(has_text="atlas-api").first).to_be_visible()
+    expect(page.locator(".row").filter(has_text="payments-worker").first).to_be_visible()
+    expect(page.locator(".row").filter(has_text="lighthouse-web")).to_have_count(0)
+    page.locator("[data-name=type]").click()
+    page.get_by_role("option", name=re.compile("Decision")).click()
+    page.get_by_role("option", name=re.compile("Discovery")).click()
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-name=type]")).to_contain_text("2 types")
+    page.reload()
+    expect(page.locator("[data-name=type]")).to_contain_text("2 types")
+    page.get_by_role("searchbox").fill("refresh tokens")
+    expect(page.locator(".row mark").first).to_be_visible()
+    expect(page.locator(".row").filter(has_text="lighthouse-web")).to_have_count(0)
+
+
 def test_dates_and_hosts_narrow_the_list(viewer: Viewer) -> None:
     page = viewer.open()
     page.get_by_role("button", name="Date").click()
@@ -288,6 +315,27 @@ def test_several_at_once(viewer: Viewer) -> None:
     expect(page.locator(".row")).to_have_count(1)
     page.keyboard.press("z")
     expect(page.locator(".row")).to_have_count(3)
+
+
+def test_all_of_a_filter_at_once(viewer: Viewer) -> None:
+    """The filter is sent, with the number that was seen."""
+    for number in range(4):
+        save(viewer.live, f"One of all {number}", project="whole")
+    page = viewer.open("/memories?project=whole")
+    expect(page.locator(".row")).to_have_count(4)
+    page.locator(".ticon").nth(0).click()
+    bar = page.locator(".bulkbar")
+    bar.get_by_role("button", name="All 4").click()
+    expect(bar).to_contain_text("All 4 selected")
+    with page.expect_request(lambda one: one.url.endswith("/bulk")) as sent:
+        bar.get_by_role("button", name="Delete").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    body = sent.value.post_data_json
+    assert body == {"filter": {"project": ["whole"]}, "count": 4, "action": "delete"}
+    expect(page.locator(".row")).to_have_count(0)
+    toast(page, "Deleted 4 memories")
+    page.keyboard.press("z")
+    expect(page.locator(".row")).to_have_count(4)
 
 
 def test_a_change_in_another_place_is_seen(viewer: Viewer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import anyio.to_thread
@@ -30,6 +31,7 @@ from claude_mem_core.worker.spec import (
     record,
     row_id,
     text,
+    texts,
     words,
 )
 
@@ -54,16 +56,21 @@ def memory_key(given: str) -> tuple[DocKind, int]:
 
 def shown_of(conn: apsw.Connection, call: Call) -> Shown:
     """The memories that the parameters ask for."""
-    name = call.params["project"]
+    names = call.params["project"]
     state = call.params.get("state") or ""
     return Shown(
-        project_ids=projects.find(conn, name) if name else None,
+        project_ids=_projects(conn, names) if names else None,
         types=call.params["type"],
         host=host_filter(call),
         since_ms=_ms(call.params["from"]),
         until_ms=_ms(call.params["to"], end=True),
         state="" if state == "deleted" else state,
     )
+
+
+def _projects(conn: apsw.Connection, names: Sequence[str]) -> list[int]:
+    """The ids of all of them, each once."""
+    return list(dict.fromkeys(n for name in names for n in projects.find(conn, name)))
 
 
 def _ms(given: str | None, *, end: bool = False) -> int | None:
@@ -138,7 +145,7 @@ def _query(call: Call, most: int, start: int) -> Query:
     kinds = KINDS if not types else Shown(types=types).kinds()
     return Query(
         text=call.params["q"],
-        project=call.params["project"] or None,
+        projects=tuple(call.params["project"]),
         kinds=kinds,
         types=tuple(name for name in types if name != browse.SUMMARY),
         host=host_filter(call),
@@ -220,7 +227,7 @@ KEY = Param(
     "12, or S4 for a summary", "path",
 )  # fmt: skip
 _FILTERS = (
-    project(), words("type", help="types, and summary"), platform(), moment("from"), moment("to"),
+    texts("project", help="label or id of a project"), words("type", help="types, and summary"), platform(), moment("from"), moment("to"),
 )  # fmt: skip
 ENDPOINTS = (
     Endpoint(

@@ -10,10 +10,10 @@ import attrs
 
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.pipeline.clock import now_ms
-from claude_mem_core.store import cards, correct, detail, fetch
+from claude_mem_core.store import browse, cards, correct, detail, fetch
 from claude_mem_core.store.trash import TABLES
 from claude_mem_core.types import DocKind
-from claude_mem_core.worker.routes.browse import KEY, MEMORY, memory_key
+from claude_mem_core.worker.routes.browse import KEY, MEMORY, memory_key, shown_of
 from claude_mem_core.worker.spec import (
     INT64,
     OBJECT,
@@ -27,6 +27,8 @@ from claude_mem_core.worker.spec import (
 )
 
 MOST = 1000
+MOST_OF_LIST = 5000  # a larger change would hold up the writer for seconds
+NO_FILTER = {"project": (), "type": (), "platformSource": None, "from": None, "to": None, "state": None}
 Act = Callable[[apsw.Connection, DocKind, int, int], correct.Done]
 ACTS: Mapping[str, Act] = {
     "delete": correct.delete,
@@ -76,9 +78,38 @@ def _acting(action: str) -> Callable[[Call], Any]:
     return handler
 
 
-async def bulk(call: Call) -> dict[str, Any]:
-    """The same change of several memories, all of them or none."""
-    return await _act(call, call.body["action"], call.body["keys"])
+async def bulk(call: Call) -> object:
+    """The same change of several memories, all of them or none.
+
+    They are named by `keys`, or by the `filter` of a list with the `count` that was seen:
+    when it holds another number by now, that is a 409, and nothing is changed.
+    """
+    action, names, wanted = (call.body.get(name) for name in ("action", "keys", "filter"))
+    if (names is None) is (wanted is None):
+        raise InvalidInput("give either keys or filter")
+    if names is not None:
+        return await _act(call, action, names)
+    try:
+        return await _all_of(call, action, wanted)
+    except correct.Changed as error:
+        return Reply({"error": str(error)}, 409)
+
+
+async def _all_of(call: Call, action: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    asked, count, now = attrs.evolve(call, params={**NO_FILTER, **wanted}), call.body.get("count"), now_ms()
+
+    def write(conn: apsw.Connection) -> list[correct.Done]:
+        found, more = browse.page(conn, shown_of(conn, asked), MOST_OF_LIST)
+        if more:
+            raise InvalidInput(f"more than {MOST_OF_LIST:,} fit; narrow the filter")
+        if count != len(found):
+            raise correct.Changed(f"{len(found):,} fit by now; look at them again")
+        keys = [(key.doc_kind, key.id) for key in found]
+        if action == "pin" and not call.local:
+            _only_from_inside(conn, keys)
+        return [ACTS[action](conn, kind, number, now) for kind, number in keys]
+
+    return told(call, await call.services.store.awrite(write))
 
 
 async def _act(call: Call, action: str, names: list[str]) -> dict[str, Any]:
@@ -157,7 +188,7 @@ EDIT = record(
 ANSWER = {200: record({"changed": {"type": "array"}}, "changed"), 404: OBJECT}
 KEYS = {"type": "array", "minItems": 1, "maxItems": MOST,
         "items": {"type": "string", "pattern": MEMORY, "maxLength": 20}}  # fmt: skip
-NUMBERS = {"type": ["array", "null"], "minItems": 1, "maxItems": MOST,
+NUMBERS = {"type": ["array", "null"], "minItems": 1, "maxItems": MOST_OF_LIST,
            "items": {"type": "integer", "minimum": 1, "maximum": INT64}}  # fmt: skip
 
 
@@ -171,6 +202,16 @@ MERGE = record(
     },
     "with", strict=True,
 )  # fmt: skip
+NAMES = array(string(longest=4096), 100)
+FILTER = record(
+    {
+        "project": NAMES, "type": NAMES, "platformSource": string(longest=200),
+        "from": string(longest=40), "to": string(longest=40),
+        "state": {"enum": ["pinned", "wrong", "replaced"]},
+    },
+    strict=True,
+)  # fmt: skip
+COUNT = {"type": "integer", "minimum": 0, "maximum": INT64}
 
 
 def _one(action: str, summary: str) -> Endpoint:
@@ -200,8 +241,10 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/memories/bulk", bulk, "Change several memories at once",
-        body=record({"keys": KEYS, "action": {"enum": list(ACTS)}}, "keys", "action"),
-        answers=ANSWER, area="memory",
+        body=record(
+            {"keys": KEYS, "filter": FILTER, "count": COUNT, "action": {"enum": list(ACTS)}}, "action"
+        ),
+        answers={**ANSWER, 409: OBJECT}, area="memory",
     ),
     Endpoint(
         "POST", "/api/undo", undo, "Take changes back", body=record({"undo": NUMBERS}),

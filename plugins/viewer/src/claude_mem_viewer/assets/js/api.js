@@ -41,7 +41,8 @@ export function head(more = {}) {
 }
 
 export function address(path, params) {
-  const given = Object.entries(params || {}).filter(([, v]) => v !== null && v !== undefined && v !== "");
+  const all = Object.entries(params || {}).flatMap(([name, v]) => (Array.isArray(v) ? v : [v]).map((one) => [name, one]));
+  const given = all.filter(([, v]) => v !== null && v !== undefined && v !== "");
   return given.length ? `${path}?${new URLSearchParams(given)}` : path;
 }
 

@@ -29,7 +29,7 @@ export class Feed {
 
   params() {
     const { q, project, type, host, from, to, state } = this.filter;
-    return { q, project, type, platformSource: host, from, to, state };
+    return { q, project, type: type?.join(","), platformSource: host, from, to, state };
   }
 
   // What the page came with: days and the first rows in one answer.

@@ -10,33 +10,41 @@ export function closeMenu() {
   open = null;
   el.remove();
   from.setAttribute("aria-expanded", "false");
-  from.focus();
+  // The button may have been drawn anew meanwhile.
+  (from.isConnected ? from : document.querySelector(`button[data-name="${from.dataset.name}"]`))?.focus();
 }
 
 document.addEventListener("pointerdown", (event) => {
   if (open && !open.el.contains(event.target) && !open.from.contains(event.target)) closeMenu();
 });
 
-// options: [{ value, label, count, mark }]; `picked` is told the value, or "" for all.
-export function menu(from, { title, options, chosen, picked }) {
+// options: [{ value, label, count, mark }]; `picked` is told the value, or "" for all. With
+// `several` it is told all that are chosen, at each change, and the list stays open.
+export function menu(from, { title, options, chosen, picked, several = false }) {
   if (open?.from === from) { closeMenu(); return; }
   closeMenu();
-  let at = Math.max(0, options.findIndex((one) => one.value === chosen));
+  const taken = new Set([chosen].flat());
+  let at = Math.max(0, options.findIndex((one) => taken.has(one.value)));
   let list = options;
   const wide = options.length > 7;
   const input = h("input", { type: "text", placeholder: `Find a ${title.toLowerCase()}`, "aria-label": `Narrow: ${title}`,
     role: "combobox", "aria-expanded": "true", "aria-controls": "menu-list", autocomplete: "off", spellcheck: "false" });
-  const ul = h("ul", { role: "listbox", id: "menu-list", "aria-label": title, tabindex: wide ? null : "0" });
+  const ul = h("ul", { role: "listbox", id: "menu-list", "aria-label": title, "aria-multiselectable": several ? "true" : null, tabindex: wide ? null : "0" });
   const el = h("div", { class: "pop" }, wide ? input : null, ul);
   const draw = () => {
     fill(ul, list.map((one, k) => h("li", { role: "option", id: `option-${k}`, class: k === at ? "on" : "",
-      "aria-selected": one.value === chosen ? "true" : "false", onclick: () => pick(one) },
-      h("span", { class: "box" }, one.value === chosen ? icon("check") : null), one.mark || h("bdi", {}, plain(one.label)),
+      "aria-selected": taken.has(one.value) ? "true" : "false", onclick: () => pick(one) },
+      h("span", { class: "box" }, taken.has(one.value) ? icon("check") : null), one.mark || h("bdi", {}, plain(one.label)),
       one.count === undefined ? null : h("span", { class: "count num" }, one.count))));
     (wide ? input : ul).setAttribute("aria-activedescendant", list.length ? `option-${at}` : "");
     ul.children[at]?.scrollIntoView({ block: "nearest" });
   };
-  const pick = (one) => { closeMenu(); picked(one.value === chosen ? "" : one.value); };
+  const pick = (one) => {
+    if (!several) { closeMenu(); picked(taken.has(one.value) ? "" : one.value); return; }
+    if (!taken.delete(one.value) && one.value) taken.add(one.value);
+    draw();
+    picked([...taken].filter(Boolean));
+  };
   el.addEventListener("keydown", (event) => {
     const steps = { ArrowDown: 1, ArrowUp: -1 };
     if (event.key in steps) at = Math.min(list.length - 1, Math.max(0, at + steps[event.key]));

@@ -32,14 +32,15 @@ export function filters(page) {
     const held = chips.contains(document.activeElement) ? document.activeElement.dataset.name : "";
     const chip = (name, title, label, open) => h("button", { type: "button", class: label ? "chip on" : "chip", "data-name": name,
       "aria-haspopup": "listbox", "aria-expanded": "false", onclick: (event) => open(event.currentTarget) }, h("span", { class: "cut" }, label || title), icon("down"));
-    const any = filter.project || filter.type || filter.host || filter.from || filter.state;
+    const any = filter.project.length || filter.type.length || filter.host || filter.from || filter.state;
+    const named = (list, label, words) => (list.length > 1 ? `${list.length} ${words}` : list.length ? label(list[0]) : "");
     fill(chips,
-      chip("project", "Project", filter.project, (el) => pick(el, "project", "Project", "projects", (v) => v)),
-      chip("type", "Type", filter.type && typeName(filter.type), (el) => pick(el, "type", "Type", "types", typeName, typeMark)),
+      chip("project", "Project", named(filter.project, (v) => v, "projects"), (el) => pick(el, "project", "Project", "projects", (v) => v)),
+      chip("type", "Type", named(filter.type, typeName, "types"), (el) => pick(el, "type", "Type", "types", typeName, typeMark)),
       chip("host", "Host", filter.host && hostName(filter.host), (el) => pick(el, "host", "Host", "hosts", hostName)),
       chip("date", "Date", filter.from && dateLabel(filter), pickDate),
       chip("state", "State", STATES.find(([v]) => v === filter.state)?.[1], pickState),
-      any ? h("button", { type: "button", class: "chip clearall", onclick: () => page.choose({ project: "", type: "", host: "", from: "", to: "", state: "" }) }, "Clear") : null);
+      any ? h("button", { type: "button", class: "chip clearall", onclick: () => page.choose({ project: [], type: [], host: "", from: "", to: "", state: "" }) }, "Clear") : null);
     if (held) chips.querySelector(`[data-name="${held}"]`)?.focus();
   }
 
@@ -48,7 +49,8 @@ export function filters(page) {
     const options = Object.entries(counts).sort((a, b) => b[1] - a[1])
       .map(([value, count]) => ({ value, label: label(value), count: num(count), mark: mark?.(value) }));
     if (!options.length) options.push({ value: "", label: "None yet" });
-    menu(el, { title, options, chosen: page.filter[name], picked: (value) => page.choose({ [name]: value }) });
+    const several = Array.isArray(page.filter[name]);
+    menu(el, { title, options, several, chosen: page.filter[name], picked: (value) => page.choose({ [name]: value }) });
   }
 
   function pickDate(el) {

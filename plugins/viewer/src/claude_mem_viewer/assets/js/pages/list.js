@@ -196,6 +196,7 @@ class List {
   toggle(key, index) {
     if (!key || this.page.filter.state === "deleted") return;
     const { picked } = this.page;
+    this.page.all = false;
     if (picked.has(key)) picked.delete(key); else picked.add(key);
     this.cursor = index;
     this.v.repaint();
@@ -207,6 +208,8 @@ class List {
     this.bulk.hidden = !count;
     if (!count) return;
     const act = (action, label, shape, tone = "") => h("button", { type: "button", class: `btn quiet ${tone}`, onclick: () => this.page.many(action) }, icon(shape), label);
-    fill(this.bulk, h("b", { role: "status" }, `${num(count)} selected`), h("span", { class: "right" }, act("pin", "Pin", "pin"), act("wrong", "Wrong", "wrong"), act("delete", "Delete", "deleted", "danger")));
+    const { all, feed } = this.page;
+    const whole = all || !this.page.allowsAll ? null : h("button", { type: "button", class: "btn quiet", onclick: () => { this.page.all = true; this.selection(); } }, `All ${num(feed.total)}`);
+    fill(this.bulk, h("b", { role: "status" }, all ? `All ${num(feed.total)} selected` : `${num(count)} selected`), whole, h("span", { class: "right" }, act("pin", "Pin", "pin"), act("wrong", "Wrong", "wrong"), act("delete", "Delete", "deleted", "danger")));
   }
 }

@@ -14,7 +14,10 @@ import { memoryView } from "./memory.js";
 
 const WIDE = matchMedia("(min-width: 1024px)");
 const NAMES = ["q", "project", "type", "host", "from", "to", "state"];
+const SEVERAL = new Set(["project", "type"]); // a list each; the others hold one value
 const WAIT_MS = 90;
+
+export const nothing = () => Object.fromEntries(NAMES.map((name) => [name, SEVERAL.has(name) ? [] : ""]));
 
 export function memories(main, route) {
   const view = new Memories(main);
@@ -28,6 +31,7 @@ class Memories {
     this.filter = null;
     this.open = "";
     this.picked = new Set();
+    this.all = false; // the whole list is chosen, not only what is picked
     this.feed = new Feed({ changed: (grown) => this.list.rows(grown), failed: (error) => this.list.failed(error) });
     this.list = listView(this);
     this.bar = filters(this);
@@ -50,8 +54,8 @@ class Memories {
 
   update(route) {
     if (route.id !== this.open && this.memory.stays(() => this.update(route))) return;
-    const filter = Object.fromEntries(NAMES.map((name) => [name, route.params.get(name) || ""]));
-    const same = this.filter && NAMES.every((name) => this.filter[name] === filter[name]);
+    const filter = Object.fromEntries(NAMES.map((name) => [name, SEVERAL.has(name) ? route.params.getAll(name) : route.params.get(name) || ""]));
+    const same = this.filter && NAMES.every((name) => String(this.filter[name]) === String(filter[name]));
     this.open = route.id;
     this.root.classList.toggle("open", Boolean(route.id));
     if (!same) {
@@ -66,7 +70,7 @@ class Memories {
 
   // The address with other filters or another memory open.
   path({ filter = this.filter, open = this.open } = {}) {
-    const given = NAMES.filter((name) => filter[name]).map((name) => [name, filter[name]]);
+    const given = NAMES.flatMap((name) => [filter[name]].flat().filter(Boolean).map((value) => [name, value]));
     const query = new URLSearchParams(given).toString();
     return `/memories${open ? `/${open}` : ""}${query ? `?${query}` : ""}`;
   }
@@ -78,13 +82,14 @@ class Memories {
     if (wait) this.timer = setTimeout(act, WAIT_MS); else act();
   }
 
-  get filtered() { return NAMES.some((name) => this.filter[name]); }
+  get filtered() { return NAMES.some((name) => this.filter[name].length); }
 
   async load() {
     this.loading?.abort();
     const control = new AbortController();
     this.loading = control;
     this.picked.clear();
+    this.all = false;
     this.list.waiting();
     try {
       if (!this.started && !this.filtered) this.feed.prefill(await get("/api/viewer/start", {}, control.signal));
@@ -120,7 +125,9 @@ class Memories {
   }
 
   heard(event) {
-    if (event.type === "memory_changed") event.changed.forEach((one) => this.changed(one));
+    if (event.type === "memory_changed") {
+      if (event.changed.length > 50) this.refresh(); else event.changed.forEach((one) => this.changed(one));
+    }
     if (event.type === "new_observation" || event.type === "new_summary") this.arrived();
   }
 
@@ -208,9 +215,31 @@ class Memories {
     return "";
   }
 
+  // Whether every memory of the list can be chosen: the filter is sent, not their numbers.
+  get allowsAll() { return !this.filter.q && this.feed.total > this.picked.size; }
+
+  async every(action, said) {
+    const { project, type, host, from, to, state } = this.filter;
+    const given = Object.entries({ project, type, platformSource: host, from, to, state }).filter(([, v]) => v.length);
+    const count = this.feed.total;
+    const title = { delete: "Delete them all?", pin: "Pin them all?", wrong: "Mark them all wrong?" }[action];
+    const label = { delete: "Delete", pin: "Pin", wrong: "Mark wrong" }[action];
+    if (!(await confirmed(title, `${many(count, "memory", "memories")} of this list. It can be undone.`, label))) return;
+    const answer = await post("/api/memories/bulk", { filter: Object.fromEntries(given), count, action });
+    const undo = answer.changed.map((one) => one.undo).filter(Boolean);
+    this.picked.clear();
+    this.all = false;
+    await this.refresh();
+    toast(said, undo.length ? () => this.undo(undo) : null);
+  }
+
   async many(action) {
     const keys = [...this.picked];
     const said = { delete: "Deleted %. They can be brought back for 7 days.", pin: "Pinned %.", wrong: "Marked % wrong." }[action];
+    if (this.all) {
+      try { await this.every(action, said.replace("%", many(this.feed.total, "memory", "memories"))); } catch (error) { toast(error.message); }
+      return;
+    }
     if (action === "delete" && keys.length > 20 && !(await confirmed("Delete these?", `${many(keys.length, "memory", "memories")} will be deleted. They can be brought back for 7 days.`, "Delete"))) return;
     try { await this.act(keys, action, said.replace("%", many(keys.length, "memory", "memories"))); } catch (error) { toast(error.message); }
   }
@@ -235,7 +264,7 @@ class Memories {
 
   escape(event) {
     if (this.bar.owns(event.target)) { this.bar.escape(); return true; }
-    if (this.picked.size) { this.picked.clear(); this.list.repaint(); this.list.selection(); return true; }
+    if (this.picked.size) { this.picked.clear(); this.all = false; this.list.repaint(); this.list.selection(); return true; }
     if (this.open) { const key = this.open; go(this.path({ open: "" })); this.list.focusKey(key); return true; }
     return false;
   }
@@ -247,6 +276,6 @@ class Memories {
   }
 
   clearButton() {
-    return this.filtered ? h("button", { type: "button", class: "btn", onclick: () => this.choose(Object.fromEntries(NAMES.map((n) => [n, ""]))) }, icon("x"), "Clear") : null;
+    return this.filtered ? h("button", { type: "button", class: "btn", onclick: () => this.choose(nothing()) }, icon("x"), "Clear") : null;
   }
 }
