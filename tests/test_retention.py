@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from claude_mem_core.errors import InvalidInput
-from claude_mem_core.store import correct, personal, retain
+from claude_mem_core.store import correct, erase, expire, personal, retain
 from claude_mem_core.store.retain import Rule
 from claude_mem_core.testing.worker import LiveWorker, running
 from claude_mem_core.types import DocKind, Draft, Observed, SummaryDraft
@@ -139,6 +139,26 @@ def test_raw_tool_uses_go_after_days_when_a_memory_was_made_of_them(home: Home) 
     left = {row[0] for row in home.rows("SELECT tool_use_id FROM tool_uses")}
     assert (purged, linked) == (1, 1)
     assert left == {"tnew", "unseen"}
+
+
+def test_deleting_by_age_spares_what_is_pinned_and_forgetting_does_not(home: Home) -> None:
+    pinned, mine = turn(home, "pinned", 0, "kept output"), turn(home, "mine", 0)
+    home.session = "s2"
+    turn(home, "other", 1)
+    home.write(lambda c: correct.pin(c, O, pinned, home.now))
+    home.write(lambda c: personal.promote(c, mine, None, home.now))
+    age = expire.Age(NOW + 50 * DAY)
+    assert home.store.read(lambda c: expire.count(c, age)).sessions == 1
+    while home.write(lambda c: expire.delete_some(c, age, home.now)):
+        pass
+    assert titles(home) == ["pinned", "mine"]
+    assert "kept output" in str(home.rows("SELECT tool_response FROM tool_uses"))
+    assert not home.store.read(lambda c: expire.count(c, age))
+    gone = erase.Chosen(before_ms=NOW + 50 * DAY)
+    while home.write(lambda c: erase.some(c, gone, home.now)):
+        pass
+    assert titles(home) == []
+    assert home.verify().off == ()
 
 
 # A worker ------------------------------------------------------------------------------------

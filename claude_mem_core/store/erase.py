@@ -96,7 +96,7 @@ class Chosen:
     @property
     def age(self) -> expire.Age:
         """The same as an age, where neither text nor ids narrow it."""
-        return expire.Age(self.bounds[1], self.projects)
+        return expire.Age(self.bounds[1], self.projects, pinned=True)
 
 
 @attrs.frozen

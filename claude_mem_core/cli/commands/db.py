@@ -38,7 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     copy = _action(actions, "snapshot", "keep a consistent copy in snapshots/")
     copy.add_argument("--keep", type=int, default=5, help="how many stay (5)")
     _action(actions, "inspect", "sizes, rows, snapshots, damaged files that were kept")
-    old = _action(actions, "delete-older", "delete what is older than some days")
+    old = _action(actions, "delete-older", "delete what is older than some days; pinned stays")
     old.add_argument("days", type=int, metavar="DAYS")
     old.add_argument("--project", help="label or id of a project")
     old.add_argument("--dry-run", action="store_true", help="only say how much that is")
