@@ -136,6 +136,7 @@ def shim(agent: Agent, timeout_s: float = 60) -> Iterator[int]:
 
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
+    listening.listen(16)  # whoever comes before it serves waits
     app = application(str(agent.path), timeout_s, agent.settings)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="off"))
     serving = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
