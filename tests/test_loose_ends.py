@@ -19,7 +19,8 @@ from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.ends import LooseEnds
 from claude_mem_core.pipeline.services import Services, open_services
 from claude_mem_core.store import verify
-from claude_mem_core.types import Delivery
+from claude_mem_core.types import Delivery, Event, EventKind, Trust
+from claude_mem_core.types.retelling import FROM
 
 HOSTS = Path(__file__).parent.parent / "hosts"
 KIMI = "session_d77daf10-9a82-41c9-8dbb-a6d7edd7ebe3"
@@ -217,5 +218,19 @@ def test_the_end_of_a_session_says_that_nothing_more_comes(play: Any) -> None:
         await it.sweep()
         reasons = await it.rows("SELECT reason FROM events WHERE kind = 'notice'")
         assert reasons == [("end_missing",)]
+
+    play(scenario)
+
+
+def test_what_was_read_from_a_transcript_is_not_read_again(play: Any) -> None:
+    """An imported session is foreign, and stays so."""
+
+    async def scenario(it: Play) -> None:
+        claude(it.home, SAID)
+        sent = Event(kind=EventKind.PROMPT_SENT, host="claude-code", session_id="s-1",
+                     prompt="sum the cart", prompt_id="p-1", at_ms=now_ms(), host_event=FROM)  # fmt: skip
+        await it.services.recorder.accept_all([sent], Trust.FOREIGN, aside=True)
+        assert await it.sweep(gone_ms=-10_000) == 0
+        assert await it.kinds() == ["prompt_sent"]
 
     play(scenario)

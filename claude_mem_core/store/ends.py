@@ -6,6 +6,7 @@ import apsw
 import attrs
 
 from claude_mem_core.store import fetch
+from claude_mem_core.types.retelling import FROM
 
 END_MISSING = "end_missing"  # the receipt of an end that nobody reported
 
@@ -24,6 +25,9 @@ QUIET = """
   FROM sdk_sessions s
   WHERE s.last_prompt_at_epoch > ?1 AND s.prompt_counter > 0
     AND last_ms > ?2 AND last_ms < ?3
+    AND EXISTS (SELECT 1 FROM events e WHERE e.session_db_id = s.id
+      AND e.prompt_number = s.last_prompt_number AND e.kind = 'prompt_sent'
+      AND coalesce(json_extract(e.payload, '$.host_event'), '') <> ?5)
 """
 TOOL = "SELECT 1 FROM tool_uses WHERE session_db_id = ? AND tool_use_id = ?"
 
@@ -53,9 +57,10 @@ class QuietTurn:
 
 
 def quiet(conn: apsw.Connection, since: int, until: int) -> list[QuietTurn]:
-    """Turns of which nothing came after `until`, but something after `since`."""
+    """Turns of hooks of which nothing came after `until`, but something after `since`."""
     day = since - 86_400_000
-    return [QuietTurn(*row) for row in fetch.rows(conn, QUIET, day, since, until, END_MISSING)]
+    values = (day, since, until, END_MISSING, FROM)
+    return [QuietTurn(*row) for row in fetch.rows(conn, QUIET, *values)]
 
 
 def has_tool(conn: apsw.Connection, session_db_id: int, number: str) -> bool:
