@@ -80,6 +80,7 @@ def test_every_column_of_text_is_erased_or_is_no_text(home: Home) -> None:
         "deliveries", "changes", "change_readers", "counters", "totals", "memory_files",
         "private_turns", "pins", "memory_words", "work_checks", "project_names",
         "project_changes", "watched", "verify_marks",
+        "subjects", "observation_dedup_candidates",
     }  # fmt: skip
     for (table,) in home.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"):
         if table.startswith(("sqlite_", "memory_index", "memory_words")) or table in other:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+import apsw
 import attrs
 
+from claude_mem_core.pipeline import alike
 from claude_mem_core.pipeline.bus import Bus
 from claude_mem_core.pipeline.clean_reply import cleaned
 from claude_mem_core.pipeline.clock import now_ms
@@ -43,9 +45,13 @@ class Keeper:
     async def keep(self, turn: Turn, observed: Observed) -> None:
         """Keep what was made of a turn, which is done with it."""
         work, clean = turn.work, self._cleaned(turn, observed)
-        kept = await self._store.awrite(
-            lambda conn: memories.keep(conn, work, work.session_db_id, clean, now_ms())
-        )
+        settings, now = self._settings.current(), now_ms()
+
+        def write(conn: apsw.Connection) -> memories.Kept:
+            made = memories.keep(conn, work, work.session_db_id, clean, now)
+            return alike.settled(conn, made, settings, now)
+
+        kept = await self._store.awrite(write)
         self._announce(kept)
 
     async def keep_meanwhile(self, turn: Turn, observed: Observed, reason: str | None) -> None:

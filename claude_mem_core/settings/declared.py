@@ -12,6 +12,7 @@ from claude_mem_core.settings.capture_area import (
     REDACTION,
     STORAGE,
 )
+from claude_mem_core.settings.dedup_area import DEDUP
 from claude_mem_core.settings.observer_area import MODELLED
 from claude_mem_core.settings.provider_area import PROVIDER
 from claude_mem_core.settings.recall_area import CONTEXT, MCP, SEARCH
@@ -33,6 +34,7 @@ CORE: tuple[Setting, ...] = (
     *MCP,
     *STORAGE,
     *RETENTION,
+    *DEDUP,
     *WORKER,
     *HOOKS,
     *SPOOL,

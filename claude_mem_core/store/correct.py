@@ -78,6 +78,8 @@ def edit(
     if rev is not None and rev != _rev(row[0]):
         raise Changed("it was changed in the meantime; look at it again, then edit")
     undo = _note(conn, "edit", kind, number, dict(zip(columns, row[1:], strict=True)), now)
+    if kind is DocKind.OBSERVATION:  # what it said of its subject may not be so any more
+        conn.execute("DELETE FROM subjects WHERE memory_id = ?", (number,))
     values = {n: _column(n, words[n]) for n in names} | ({"trust": trust} if trust else {})
     return _set(conn, kind, number, "edit", undo, values)
 

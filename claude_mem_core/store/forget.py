@@ -22,6 +22,7 @@ TABLES = {
     DocKind.SUMMARY: "session_summaries",
     DocKind.PROMPT: "user_prompts",
 }
+PAIRS = "DELETE FROM observation_dedup_candidates WHERE ?1 IN (observation_id, other_id)"
 LONELY = """
   SELECT event_id FROM evidence v WHERE kind = ?1 AND memory_id = ?2 AND NOT EXISTS (
     SELECT 1 FROM evidence o WHERE o.event_id = v.event_id
@@ -97,8 +98,9 @@ def detach(conn: apsw.Connection, kind: str, number: int, lonely: Iterable[int])
     conn.execute("DELETE FROM pins WHERE kind = ? AND record_id = ?", values)
     personal.remove(conn, kind, number)
     if kind == "observation":
-        for table in ("feedback", "watched", "verify_marks"):
+        for table in ("feedback", "watched", "verify_marks", "subjects"):
             conn.execute(f"DELETE FROM {table} WHERE memory_id = ?", (number,))
+        conn.execute(PAIRS, (number,))
     conn.execute("DELETE FROM evidence WHERE kind = ? AND memory_id = ?", values)
     conn.execute("DELETE FROM memory_files WHERE kind = ? AND memory_id = ?", values)
     table = "observations" if kind == "observation" else "session_summaries"

@@ -121,6 +121,12 @@ def _staleness(conn: apsw.Connection) -> None:
     connect.run(conn, sql.read_text(encoding="utf-8"))
 
 
+def _alike(conn: apsw.Connection) -> None:
+    """What memories say of what, and which may say the same."""
+    sql = resources.files(__package__) / "alike.sql"
+    connect.run(conn, sql.read_text(encoding="utf-8"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
@@ -130,5 +136,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(6, _regroup),
     Migration(7, _said),
     Migration(8, _staleness),
+    Migration(9, _alike),
 )
 VERSION = MIGRATIONS[-1].number

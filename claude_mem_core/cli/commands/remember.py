@@ -28,6 +28,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", help="label or id; default: the project of --cwd")
     parser.add_argument("--global", dest="personal", action="store_true",
                         help="for every project, as a memory of your own")  # fmt: skip
+    parser.add_argument("--replaces", metavar="ID", action="append", type=int,
+                        help="a memory that it takes the place of; may be repeated")  # fmt: skip
     parser.add_argument("--cwd", help="directory in the project; default: this one")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
@@ -49,6 +51,8 @@ def run(args: argparse.Namespace) -> int:
         "text": text, "title": args.title, "project": args.project,
         "cwd": args.cwd or here(), "typed": is_typed(), "metadata": {"source": "mem remember"},
     }  # fmt: skip
+    if args.replaces:
+        body["replaces"] = args.replaces
     if args.personal:
         _only_typed(args, typed=body["typed"])
         body["personal"] = True

@@ -21,6 +21,7 @@ MODULES = (
     "retention",
     "personal",
     "feedback",
+    "dedup",
     "search",
     "context",
     "why",

@@ -7,14 +7,24 @@ from typing import Any
 
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place, place_of
-from claude_mem_core.store import memories, personal, projects
+from claude_mem_core.store import memories, personal, projects, subjects
 from claude_mem_core.types import Trust
 from claude_mem_core.worker import import_schema
 from claude_mem_core.worker.intake import named
 from claude_mem_core.worker.routes.personal import by_hand
-from claude_mem_core.worker.spec import OBJECT, Call, Endpoint, Refused, Right, record, string
+from claude_mem_core.worker.spec import (
+    INT64,
+    OBJECT,
+    Call,
+    Endpoint,
+    Refused,
+    Right,
+    record,
+    string,
+)
 
 TITLE_WORDS = 12
+ID = {"type": "integer", "minimum": 1, "maximum": INT64}
 
 
 def trust_of(call: Call) -> Trust:
@@ -47,6 +57,8 @@ async def save(call: Call) -> dict[str, Any]:
         now = now_ms()
         project = projects.resolve(conn, place, now) if place else personal.project(conn, now)
         made = memories.save_manual(conn, title, text, project, trust, now, metadata)
+        subjects.settle(conn, made.id)
+        subjects.replace(conn, made.id, call.body.get("replaces") or ())
         if own:
             personal.promote(conn, made.id, None, now)
         return made
@@ -98,12 +110,13 @@ ENDPOINTS = (
                 "metadata": {"type": ["object", "null"]},
                 "typed": {"type": ["boolean", "null"]},
                 "personal": {"type": ["boolean", "null"]},
+                "replaces": {"type": ["array", "null"], "maxItems": 100, "items": ID},
             },
             "text",
             strict=True,
         ),
         answers={
-            200: record({"success": {"type": "boolean"}}, "success"), 400: OBJECT, 403: OBJECT,
+            200: record({"success": {"type": "boolean"}}, "success"), 400: OBJECT, 403: OBJECT, 404: OBJECT,
         },
         right=Right.FULL, area="memory",
     ),
