@@ -67,6 +67,17 @@ def test_install_and_uninstall(mem: Run, home: Path) -> None:
     mem("stop")
 
 
+def test_the_status_says_which_hosts_wait_for_trust(mem: Run, home: Path) -> None:
+    mem("install", "--ide", "codex", "--ide", "claude-code")
+    found = json.loads(mem("status", "--json").stdout)
+    assert found["connected"] == ["claude-code", "codex"]
+    assert list(found["unready"]) == ["codex"]
+    assert "8 of our 8 hooks are not trusted yet" in found["unready"]["codex"][0]
+    lines = mem("status").stdout.splitlines()
+    assert "host      codex: connected; no event yet" in lines
+    assert any(line.startswith("! codex: 8 of our 8 hooks") for line in lines)
+
+
 def test_a_dry_run_writes_nothing(mem: Run, home: Path) -> None:
     done = mem("install", "--dry-run", "--ide", "claude-code", "--ide", "kimi")
     assert done.returncode == 0
@@ -90,7 +101,7 @@ def test_an_unknown_host_gives_the_list(mem: Run) -> None:
     for command in ("install", "uninstall"):
         done = mem(command, "--ide", "emacs")
         assert done.returncode == 1
-        assert "known: claude-code, " in done.stderr
+        assert "(known: " in done.stderr
         assert " kimi" in done.stderr
 
 
@@ -108,7 +119,7 @@ def test_no_host_on_the_machine(mem: Run, home: Path) -> None:
     (home / ".claude").rmdir()
     done = mem("install", "--yes")
     assert done.returncode == 2
-    assert "known: claude-code, " in done.stderr
+    assert "(known: " in done.stderr
 
 
 def test_one_that_fails_does_not_stop_the_other(mem: Run, home: Path) -> None:

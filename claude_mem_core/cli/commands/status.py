@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -25,7 +25,9 @@ def run(args: argparse.Namespace) -> int:
     from claude_mem_core.plugins.news import news
 
     paths = Paths(data_dir())
-    found = {**state(paths), "news": news(paths), "connected": connected(paths)}
+    hosts = connected(paths)
+    found = {**state(paths), "news": news(paths), "connected": list(hosts)}
+    found["unready"] = {name: list(faults) for name, faults in hosts.items() if faults}
     found["paused"] = paused(paths)
     if found.get("clones"):
         _told(paths)
@@ -59,18 +61,22 @@ def paused(paths: Paths) -> str:
     return paused_text(SettingsSource(paths).current())
 
 
-def connected(paths: Paths) -> list[str]:
-    """Hosts that have our hooks, by name; one that can't be looked at has none."""
+def connected(paths: Paths) -> dict[str, Sequence[str]]:
+    """Hosts that have our hooks, with what keeps these from running; trust, for one.
+
+    A host that can't be looked at has none.
+    """
     from claude_mem_core.cli.install.hosts import registry_for, setup_for, targets
     from claude_mem_core.edge import hook_argv
 
-    found: list[str] = []
+    found: dict[str, Sequence[str]] = {}
     with suppress(UsageError):  # a user without a home directory
         setup = setup_for(paths, hook_argv(paths))
         for target in targets(registry_for(paths)):
             with suppress(MemError):
-                if target.status(setup).installed:
-                    found.append(target.name)
+                status = target.status(setup)
+                if status.installed:
+                    found[target.name] = status.problems
     return found
 
 
@@ -147,6 +153,8 @@ def _hosts(found: dict[str, Any]) -> Iterator[str]:
             yield f"host      {host}: connected; no event yet"
     if not found["connected"]:
         yield "host      none is connected: `mem install` puts the hooks in"
+    for host, faults in found["unready"].items():
+        yield from (f"! {host}: {fault}" for fault in faults)
 
 
 def _down(found: dict[str, Any]) -> Iterator[str]:
