@@ -20,7 +20,7 @@ from claude_mem_search_vector.table import VectorTable
 from claude_mem_search_vector.texts import KINDS, Text, bounds, texts
 from claude_mem_search_vector.tiers import Tier
 
-STEP = 50  # records in one transaction
+STEP = 100  # records in one transaction
 RECOUNT_S = 30.0
 IDLE_S = 0.3  # that one piece of work which can wait should take
 
