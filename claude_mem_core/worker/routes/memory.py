@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from claude_mem_core.errors import InvalidInput
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.projects import Place, place_of
 from claude_mem_core.store import memories, personal, projects, subjects
@@ -63,7 +64,10 @@ async def save(call: Call) -> dict[str, Any]:
             personal.promote(conn, made.id, None, now)
         return made
 
-    kept = await call.services.store.awrite(write)
+    try:
+        kept = await call.services.store.awrite(write)
+    except InvalidInput as error:  # too many are personal, or what it replaces is trusted more
+        raise Refused(409, str(error)) from error
     call.services.indexer.wake()
     call.services.bus.publish("new_observation", id=kept.id, project=kept.project)
     return {
@@ -116,7 +120,8 @@ ENDPOINTS = (
             strict=True,
         ),
         answers={
-            200: record({"success": {"type": "boolean"}}, "success"), 400: OBJECT, 403: OBJECT, 404: OBJECT,
+            200: record({"success": {"type": "boolean"}}, "success"),
+            403: OBJECT, 404: OBJECT, 409: OBJECT,
         },
         right=Right.FULL, area="memory",
     ),
