@@ -95,7 +95,7 @@ def test_a_folder_in_a_folder_and_paths_of_windows() -> None:
     inner = ["/srv/a", "/srv/a/b"]
     (event,) = events("afterFileEdit", file_path="/srv/a/b/x.py", workspace_roots=inner)
     assert event.cwd == "/srv/a/b"
-    roots = ["/c:/work/app", "/d:/ui"]
+    roots = ["/c:/src/app", "/d:/ui"]
     (event,) = events("afterFileEdit", file_path="/d:/ui/x.ts", workspace_roots=roots)
     assert (event.cwd, event.tool and event.tool.input["file_path"]) == ("d:/ui", "d:/ui/x.ts")
 

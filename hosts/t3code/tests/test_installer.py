@@ -49,7 +49,7 @@ def t3(tmp_path: Path) -> T3:
 def test_instances_in_their_homes(t3: T3) -> None:
     found = t3.hosts(
         providerInstances={
-            "codex": {"driver": "codex", "config": {"homePath": "~/work/codex"}},
+            "codex": {"driver": "codex", "config": {"homePath": "~/agents/codex"}},
             "second": {
                 "driver": "codex",
                 "environment": [{"name": "CODEX_HOME", "value": "/x"}],
@@ -59,7 +59,7 @@ def test_instances_in_their_homes(t3: T3) -> None:
         }
     )
     assert [(host.host, host.home, dict(host.env)) for host in found] == [
-        ("codex", f"{t3.home}/work/codex", {"CODEX_HOME": f"{t3.home}/work/codex"}),
+        ("codex", f"{t3.home}/agents/codex", {"CODEX_HOME": f"{t3.home}/agents/codex"}),
         ("codex", "/x", {"CODEX_HOME": "/x"}),
         ("claude-code", f"{t3.home}/.claude", {"CLAUDE_CONFIG_DIR": f"{t3.home}/.claude"}),
     ]
