@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from claude_mem_core.cli.install.hosts import chosen, registry_for, targets
 from claude_mem_core.cli.main import main
+from claude_mem_core.paths import Paths
 
 HOMES = {
     "codex": ".codex",
@@ -76,6 +78,16 @@ def test_several_at_once_and_one_that_fails_is_named(
     assert main(["uninstall", "--yes"]) == 0
     broken = str(home / ".qoder" / "settings.json")
     assert tree(home) == {**before, broken: b"{}"}
+
+
+def test_other_names_of_hosts(home: Path) -> None:
+    known = targets(registry_for(Paths(home / ".claude-mem")))
+    names = ["codex-cli", "codex", "qwen-code", "omp", "copilot-cli", "gemini-cli", "agy", "t3"]
+    assert [target.name for target in chosen(known, names)] == [
+        "codex", "qwen", "pi", "copilot", "gemini", "antigravity", "t3code",
+    ]  # fmt: skip
+    taken = [name for t in known for name in (t.name, *t.record.aliases)]
+    assert len(taken) == len(set(taken)), "no name means two hosts"
 
 
 def test_hooks_and_server_in_one_file_leave_it_as_it_was(

@@ -42,6 +42,7 @@ def mem_hosts() -> Iterator[Host]:
         title="Codex CLI",
         open=open_adapter,
         installer=open_installer,
+        aliases=("codex-cli",),
         injects_at=(EventKind.SESSION_STARTED,),
         # It cuts longer text in the middle; 12,000 characters were too much.
         context_chars=8000,

@@ -28,6 +28,7 @@ def mem_hosts() -> Iterator[Host]:
         title="GitHub Copilot CLI",
         open=open_adapter,
         installer=open_installer,
+        aliases=("copilot-cli",),
         injects_at=(EventKind.SESSION_STARTED, EventKind.TOOL_STARTING),
         context_chars=9000,
         transcript_roots=("$COPILOT_HOME/session-state", "~/.copilot/session-state"),

@@ -44,6 +44,7 @@ def mem_hosts() -> Iterator[Host]:
         title="Gemini CLI",
         open=open_adapter,
         installer=open_installer,
+        aliases=("gemini-cli",),
         injects_at=(EventKind.SESSION_STARTED,),
         context_chars=9000,
         transcript_roots=("~/.gemini/tmp",),

@@ -42,6 +42,7 @@ def mem_hosts() -> Iterator[Host]:
         title="Kimi Code",
         open=open_adapter,
         installer=open_installer,
+        aliases=("kimi-code",),
         # What its other hooks print never reaches the model.
         injects_at=(EventKind.PROMPT_SENT,),
         context_chars=9000,

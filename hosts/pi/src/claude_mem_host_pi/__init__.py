@@ -28,6 +28,7 @@ def mem_hosts() -> Iterator[Host]:
         title="oh-my-pi",
         open=open_adapter,
         installer=open_installer,
+        aliases=("omp",),
         injects_at=(EventKind.PROMPT_SENT,),
         context_chars=9000,
         hooks=(

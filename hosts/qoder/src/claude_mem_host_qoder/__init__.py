@@ -28,6 +28,7 @@ def mem_hosts() -> Iterator[Host]:
         title="Qoder",
         open=open_adapter,
         installer=open_installer,
+        aliases=("qoder-cli",),
         injects_at=(EventKind.SESSION_STARTED,),
         context_chars=8000,
         transcript_roots=("~/.qoder/projects",),

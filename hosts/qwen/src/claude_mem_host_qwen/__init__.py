@@ -28,6 +28,7 @@ def mem_hosts() -> Iterator[Host]:
         title="Qwen Code",
         open=open_adapter,
         installer=open_installer,
+        aliases=("qwen-code",),
         injects_at=(EventKind.SESSION_STARTED,),
         context_chars=9000,
         transcript_roots=("$QWEN_HOME/projects", "~/.qwen/projects"),
