@@ -19,6 +19,7 @@ from tests.cli_run import mem
 from tests.recall_store import Filled
 from tests.store_home import HERE, Home, opened
 from tests.test_context import build, values
+from tests.worker_home import until
 
 O = DocKind.OBSERVATION
 
@@ -215,7 +216,7 @@ def test_by_command() -> None:
             assert "9090" in context
             assert "8080" not in context
             assert "superseded by #15" in mem(paths.data, "why", "14").out
-            assert "(superseded by #15)" in mem(paths.data, "search", "8080").out
+            until(lambda: "(superseded by #15)" in mem(paths.data, "search", "8080").out)
             scanned = json.loads(mem(paths.data, "dedup", "scan", "--json").out)
             assert scanned["candidates"] > 0
             listed = json.loads(mem(paths.data, "dedup", "list", "--json").out)["candidates"]

@@ -161,6 +161,7 @@ def test_by_command(live: LiveWorker) -> None:
         )
     )
     assert live.ask("GET", f"/api/context/inject?cwd={shop}").status == 200
+    until(lambda: "in a context that a program asked for" in mem(data, "why", number).out)
     said = mem(data, "why", number).out
     assert "to an agent in claude-code, which searched" in said
     assert "why: found, number 1 by keyword" in said
