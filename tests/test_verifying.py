@@ -237,14 +237,15 @@ def test_the_worker_looks_by_itself_and_a_person_confirms() -> None:
         live = start(paths)
         try:
             until(lambda: "conf.ini changed" in mem(paths.data, "why", number).out)
-            assert (
-                "(verify: conf.ini changed since)" in mem(paths.data, "search", "pelican").out
-            )
+            marked = "(verify: conf.ini changed since)"
+            until(lambda: marked in mem(paths.data, "search", "pelican").out)
             row = live.ask("GET", "/api/observations").json["items"][0]
             assert row["verify"] == "conf.ini changed since"
             said = mem(paths.data, "confirm", f"#{number}").out
             assert said == f"#{number} holds as things are now\n"
-            assert "verify" not in mem(paths.data, "search", "pelican").out
+            found = mem(paths.data, "search", "pelican").out
+            assert "pelican port" in found
+            assert "verify" not in found
             assert mem(paths.data, "confirm", "99").code == 1
         finally:
             live.stop()
