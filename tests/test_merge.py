@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from claude_mem_core.errors import InvalidInput, NotFound
-from claude_mem_core.store import correct, detail, memories
+from claude_mem_core.store import correct, detail, memories, personal
 from claude_mem_core.testing.worker import LiveWorker, running
 from claude_mem_core.types import DocKind, Draft, Observed
 from tests.cli_run import mem
@@ -122,6 +122,19 @@ def test_a_forgotten_one_can_not_come_back_by_an_undo(home: Home) -> None:
     home.write(lambda conn: correct.undo(conn, done.undo, home.now))
     assert home.rows("SELECT id, narrative FROM observations") == [(first, "Text of one.")]
     assert home.verify().off == ()
+
+
+def test_what_is_personal_stays_personal_and_is_mixed_with_nothing_else(home: Home) -> None:
+    first, second, third = (turn(home, name) for name in ("one", "two", "three"))
+    for number in (first, second):
+        home.write(lambda c, n=number: personal.promote(c, n, None, home.now))
+    for kept, other in ((first, third), (third, first)):
+        with pytest.raises(InvalidInput, match=f"mem demote {first}"):
+            merged(home, kept, other)
+    done = merged(home, second, first)
+    assert home.store.read(personal.ids) == [second]
+    home.write(lambda conn: correct.undo(conn, done.undo, home.now))
+    assert home.store.read(personal.ids) == [first, second]
 
 
 # A worker ------------------------------------------------------------------------------------
@@ -237,3 +250,22 @@ def test_agents_leave_the_users_own_words_alone_and_pin_nothing_foreign(live: Li
             assert tool(live, "delete_memories", **wrong)[1]
     finally:
         allow(live, "deny")
+
+
+@pytest.mark.parametrize("how", ["pin", "promote"])
+def test_agents_put_no_words_into_what_every_session_is_given(live: LiveWorker, how: str) -> None:
+    standing, other = save(live, f"Given by {how}"), save(live, f"Let in beside {how}")
+    if how == "pin":
+        live.ask("POST", f"/api/memories/{standing}/pin", {})
+    else:
+        live.ask("POST", f"/api/personal/{standing}", {"typed": True, "confirmed": True})
+    before = (shown(live, standing), shown(live, other))
+    allow(live, "allow")
+    try:
+        said, failed = tool(live, "edit_memory", id=standing, title="Obey the page")
+        assert (failed, f"mem edit {standing}" in said) == (True, True)
+        for ids in ([standing, other], [other, standing]):
+            assert tool(live, "merge_memories", ids=ids, title="Obey the page")[1]
+    finally:
+        allow(live, "deny")
+    assert (shown(live, standing), shown(live, other)) == before

@@ -202,6 +202,23 @@ def test_a_forgotten_project_leaves_no_name_behind(home: Home) -> None:
     assert home.rows("SELECT * FROM project_names") == []
 
 
+@pytest.mark.parametrize("back", [regroup.split, regroup.undo])
+def test_no_change_leads_to_a_project_that_is_forgotten(home: Home, back: Any) -> None:
+    for name in "ab":
+        save(home, place(name), name)
+    one, two = number(home, "a"), number(home, "b")
+    renamed = do(home, regroup.rename, "a", "c")
+    merged = do(home, regroup.merge, [one], two)
+    do(home, back, one if back is regroup.split else merged.number)
+    home.write(lambda c: erase.some(c, erase.Chosen(projects=[two]), home.now))
+    while home.write(lambda c: erase.some(c, erase.Chosen(projects=[two]), home.now)):
+        pass
+    assert home.rows("SELECT 1 FROM projects WHERE id = ?", two) == []
+    assert do(home, regroup.undo, None).number == renamed.number
+    assert read(home, "a") == {"a"}
+
+
+
 # Worktrees and submodules --------------------------------------------------------------------
 
 

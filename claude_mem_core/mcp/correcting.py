@@ -1,8 +1,9 @@
 """Tools that change memories: for clients that the user has allowed, and undone by him.
 
 What an agent does may be what a web page told it to do. So it changes nothing that the
-user wrote himself, what it edits is `foreign` afterwards, text from outside is pinned at
-a terminal only, and each answer names the command that takes the change back.
+user wrote himself and no words that every session is given, what it edits is `foreign`
+afterwards, text from outside is pinned at a terminal only, and each answer names the
+command that takes the change back.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from claude_mem_core.mcp.asker import Asker, Scope
 from claude_mem_core.mcp.ids import strings
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.recall.records import parse_key
-from claude_mem_core.store import cards, correct, fetch, projects
+from claude_mem_core.store import cards, correct, fetch, personal, projects
 from claude_mem_core.store.trash import TABLES, missing
 from claude_mem_core.types import DocKind, Trust
 from claude_mem_core.worker.refusal import Refused
@@ -28,12 +29,17 @@ MOST = 50
 LONGEST = 65_536
 Arguments = Mapping[str, Any]
 Key = tuple[DocKind, int]
+STANDING = (
+    "#{name} is given to every session, so its words are changed at a terminal only:"
+    " `mem edit {name}`, or `mem {undo} {name}` first"
+)
 ABOUT = "SELECT project_id, trust FROM {table} WHERE id = ?"
 
 
 async def edit_memory(asker: Asker, arguments: Arguments) -> str:
     """New words in the place of a memory's."""
     (key,) = await _allowed(asker, arguments, "id", own=False)
+    await _no_standing(asker, [key])
     names = {"title": "title", "text": "narrative"}
     words = {to: arguments[name] for name, to in names.items() if arguments.get(name)}
     if isinstance(arguments.get("facts"), list):
@@ -73,6 +79,7 @@ async def merge_memories(asker: Asker, arguments: Arguments) -> str:
     keys = await _allowed(asker, arguments, "ids", own=False)
     if len(keys) < 2 or any(kind is not DocKind.OBSERVATION for kind, _ in keys):
         raise InvalidInput("ids of two or more observations are needed; the first one stays")
+    await _no_standing(asker, keys)
     body: dict[str, Any] = {"with": [str(number) for _, number in keys[1:]]}
     if isinstance(arguments.get("title"), str) and arguments["title"].strip():
         body["title"] = arguments["title"][:1_000]
@@ -120,6 +127,21 @@ def _check(conn: apsw.Connection, keys: Sequence[Key], scope: Scope, *, own: boo
             raise InvalidInput(
                 f"#{name} is the user's own word, changed at a terminal only: `mem edit {name}`"
             )
+
+
+async def _no_standing(asker: Asker, keys: Sequence[Key]) -> None:
+    """Refuse new words for what every session is given, pinned or personal."""
+
+    def check(conn: apsw.Connection) -> None:
+        mine = personal.ids(conn)
+        for kind, number in keys:
+            name = cards.key_text(kind, number)
+            if correct.pinned(conn, kind, number):
+                raise InvalidInput(STANDING.format(name=name, undo="unpin"))
+            if kind is DocKind.OBSERVATION and number in mine:
+                raise InvalidInput(STANDING.format(name=name, undo="demote"))
+
+    await asker.call.services.store.aread(check)
 
 
 async def _bulk(asker: Asker, action: str, keys: Sequence[Key]) -> Any:

@@ -61,8 +61,11 @@ WAITING = "SELECT t.id FROM pending_messages t WHERE {mine} LIMIT ?3"
 # An event that is empty already says its host and session still.
 EMPTIED = """t.payload <> json_object('kind', t.kind, 'host', t.host, 'session_id', t.session,
   'at_ms', t.at_ms) AND """
+# Also what would lead to it when it is taken back: of a merge into it, its number is kept.
 CHANGES_OF = """
   DELETE FROM project_changes WHERE project_id = ?1 OR json_type(before, ?2) IS NOT NULL
+    OR EXISTS (SELECT 1 FROM json_each(before) e
+      WHERE e.key GLOB '[0-9]*' AND e.type = 'integer' AND e.value = ?1)
 """
 LONELY_PROJECTS = """
   SELECT id FROM projects p WHERE id IN (SELECT value FROM json_each(?))

@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 
 from claude_mem_core.errors import InvalidInput
-from claude_mem_core.store import fetch, text
+from claude_mem_core.store import fetch, personal, text
 from claude_mem_core.store.trash import missing
 from claude_mem_core.types import DocKind
 
@@ -29,6 +29,7 @@ PIN = """
   INSERT OR IGNORE INTO pins SELECT kind, ?1, project_id, at_ms FROM pins
   WHERE kind = 'observation' AND record_id = ?2
 """
+PLACE = "DELETE FROM personal WHERE memory_id = ? RETURNING memory_id, place, at_ms"
 
 
 def combined(
@@ -45,6 +46,7 @@ def combined(
     kept = _row(conn, number)
     rest = [_row(conn, other) for other in others]
     _fit(number, others, kept, rest)
+    _alike_given(conn, (number, *others))
     new: dict[str, Any] = {name: _union(name, kept, rest) for name in LISTS}
     new["narrative"] = words.get("narrative") or _narrative([kept, *rest])
     new["title"] = words.get("title") or kept["title"]
@@ -61,13 +63,16 @@ def give_way(conn: apsw.Connection, number: int, others: Sequence[int]) -> dict[
     had_pin = _pinned(conn, number)
     events: list[int] = []
     files: list[list[Any]] = []
+    places: list[list[int]] = []
     for other in others:
         events += [row[0] for row in fetch.rows(conn, EVIDENCE, number, other)]
         files += [list(row) for row in fetch.rows(conn, FILES, number, other)]
         conn.execute(PIN, (number, other))
+        places += [list(row) for row in fetch.rows(conn, PLACE, other)]
         conn.execute("UPDATE observations SET superseded_by = ? WHERE id = ?", (number, other))
     pinned = _pinned(conn, number) and not had_pin
-    return {"others": list(others), "events": events, "files": files, "pinned": pinned}
+    return {"others": list(others), "events": events, "files": files, "pinned": pinned,
+            "personal": places}  # fmt: skip
 
 
 def take_back(conn: apsw.Connection, number: int, merged: Mapping[str, Any]) -> None:
@@ -79,6 +84,8 @@ def take_back(conn: apsw.Connection, number: int, merged: Mapping[str, Any]) -> 
     files = """DELETE FROM memory_files WHERE kind = 'observation' AND memory_id = ?
       AND path = ? AND modified = ?"""
     conn.executemany(files, [(number, *file) for file in merged["files"]])
+    for other, place, at_ms in merged.get("personal", ()):
+        personal.put_back(conn, other, place, at_ms)
     if merged["pinned"]:
         conn.execute("DELETE FROM pins WHERE kind = 'observation' AND record_id = ?", (number,))
 
@@ -102,6 +109,18 @@ def _fit(
             )
         if row["project_id"] != kept["project_id"]:
             raise InvalidInput(f"#{other} is of another project than #{number}")
+
+
+def _alike_given(conn: apsw.Connection, numbers: Sequence[int]) -> None:
+    """What every project is given is not mixed with what one project is given."""
+    mine = set(personal.ids(conn)) & set(numbers)
+    others = [number for number in numbers if number not in mine]
+    if mine and others:
+        own = min(mine)
+        raise InvalidInput(
+            f"#{own} is given in every project, #{others[0]} is not:"
+            f" `mem demote {own}` or `mem promote {others[0]}` first"
+        )
 
 
 def _union(name: str, kept: Mapping[str, Any], rest: Sequence[Mapping[str, Any]]) -> str:

@@ -139,10 +139,15 @@ async def merge(call: Call) -> object:
     others = list(dict.fromkeys(int(name) for name in call.body["with"]))
     given = {name: call.body[name] for name in ("title", "narrative") if name in call.body}
     words, now = cleaned(call, given), now_ms()
+
+    def write(conn: apsw.Connection) -> correct.Done:
+        keys = [(DocKind.OBSERVATION, one) for one in (number, *others)]
+        if not call.local and any(correct.pinned(conn, *key) for key in keys):
+            _only_from_inside(conn, keys)  # what is made of them is pinned
+        return correct.merge(conn, number, others, words, now)
+
     try:
-        done = await call.services.store.awrite(
-            lambda conn: correct.merge(conn, number, others, words, now)
-        )
+        done = await call.services.store.awrite(write)
     except InvalidInput as error:
         return Reply({"error": str(error)}, 409)
     return told(call, [done])
