@@ -204,6 +204,7 @@ def test_what_it_would_cost(machine: Machine) -> None:
     [
         (["transcripts", "--host", "word"], 2, "no transcripts of 'word'; known are claude-code"),
         (["transcripts", "--price", "3"], 2, "--price is written IN:OUT"),
+        (["transcripts", "--price", "nan:1"], 2, "--price is written IN:OUT"),
         (["transcripts", "--model"], 2, "`mem config set provider NAME`"),
         (["claude-mem", "--dry-run"], 2, "--dry-run goes with `mem import transcripts`"),
     ],

@@ -18,6 +18,7 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.ends import LooseEnds
 from claude_mem_core.pipeline.services import Services, open_services
+from claude_mem_core.settings import pausing, writing
 from claude_mem_core.store import verify
 from claude_mem_core.types import Delivery, Event, EventKind, Trust
 from claude_mem_core.types.retelling import FROM
@@ -129,6 +130,28 @@ def test_a_tool_use_that_was_lost_before_the_end(play: Any) -> None:
         kinds = await it.kinds()
         assert sorted(kinds) == ["prompt_sent", "tool_used", "tool_used", "turn_ended"]
         assert await it.sweep() == 0
+
+    play(scenario)
+
+
+@pytest.mark.parametrize("session", ["", KIMI])
+def test_what_was_said_in_a_pause_is_not_made_up_when_it_is_over(play: Any, session: str) -> None:
+    async def scenario(it: Play) -> None:
+        kimi(it.home)
+        await prompt_of_kimi(it)
+        paths, now = it.services.paths, now_ms()
+        begun = pausing.spans((), now - 60_000, pausing.OPEN_END, session)
+        other = pausing.spans(begun, now - 50_000, pausing.OPEN_END, "of another session")
+        over = pausing.spans(other, now + 600_000, None, session)
+        writing.put(paths, {pausing.SPANS: ",".join(over)})
+        assert pausing.is_paused(it.services.settings.current()) is False
+        await it.sweep()
+        rows = await it.rows("SELECT DISTINCT reason, payload FROM events WHERE id > 1")
+        assert rows == [("incognito" if session else "paused", None)]
+        assert await it.rows("SELECT count(*) FROM tool_uses") == [(0,)]
+        await it.hook("kimi", "PostToolUse", session_id=KIMI, tool_name="Bash",
+                      tool_input={"command": "pwd"}, tool_call_id="later", tool_output="/")  # fmt: skip
+        assert await it.rows("SELECT count(*) FROM tool_uses") == [(1,)]
 
     play(scenario)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,16 @@ from claude_mem_core.errors import UsageError
 from claude_mem_core.paths import Paths
 from claude_mem_core.projects import place_of
 from claude_mem_core.settings import SettingsSource
-from claude_mem_core.settings.pausing import KEY, is_paused, paused_text
+from claude_mem_core.settings.pausing import (
+    KEY,
+    MOST_SPANS,
+    OPEN_END,
+    SPANS,
+    is_paused,
+    paused_text,
+    spans,
+    was_paused,
+)
 from tests.store_home import opened
 from tests.worker_home import Home, home, until
 
@@ -39,6 +50,18 @@ def started(made: Home, session: str) -> str:
     return made.hook("SessionStart", payload).stdout.decode()
 
 
+def told(made: Home, words: str, session: str, at: float) -> Path:
+    """The host's own transcript, which knows of no pause; the folder of the host's files."""
+    config = made.paths.data.parent / "claude"
+    folder = config / "projects" / "-srv-project"
+    folder.mkdir(parents=True)
+    line = {"type": "user", "uuid": session, "sessionId": session, "cwd": "/srv/project",
+            "timestamp": datetime.fromtimestamp(at, UTC).isoformat(),
+            "message": {"role": "user", "content": words}}  # fmt: skip
+    (folder / f"{session}.jsonl").write_text(json.dumps(line) + "\n")
+    return config
+
+
 @pytest.mark.slow
 def test_nothing_is_kept_or_shown_until_it_is_over(made: Home) -> None:
     made.mem("start")
@@ -47,12 +70,17 @@ def test_nothing_is_kept_or_shown_until_it_is_over(made: Home) -> None:
     until(lambda: made.prompts() == ["before the pause"])
     assert made.mem("pause").returncode == 0
     made.prompt(f"a secret plan {WORD}", "s-2")
+    said = time.time()
     shown = started(made, "s-3")
     assert "mem resume" in shown
     assert "cart" not in shown
     assert "PAUSED" in made.mem("status").stdout
     assert holds(made, WORD) == []
     assert made.mem("resume").returncode == 0
+    config = told(made, f"a secret plan {WORD}", "s-9", said)
+    taken = made.mem("import", "transcripts", env={"CLAUDE_CONFIG_DIR": str(config)})
+    assert "left out (paused)" in taken.stdout, taken.stderr
+    assert holds(made, WORD) == []
     made.prompt("after the pause", "s-4")
     until(lambda: made.prompts() == ["after the pause", "before the pause"])
     assert "mem resume" not in started(made, "s-5")
@@ -121,6 +149,28 @@ def test_one_session_is_left_alone(made: Home) -> None:
     made.prompt("after", "quiet")
     until(lambda: made.prompts() == ["after", "heard", "said before"])
     assert made.json("verify")["skipped"] == {"incognito": 3}
+
+
+@pytest.mark.parametrize("only", ["", "s:1"])
+def test_pauses_are_kept_for_what_is_told_afterwards(only: str) -> None:
+    why = "incognito" if only else "paused"
+
+    def at(ms: int, given: list[str], session: str = "s:1") -> str | None:
+        return was_paused(ms, session, {SPANS: given})
+
+    on = spans(["damaged", "x-y:z", "-"], 1_000, OPEN_END, only)
+    assert (at(999, on), at(1_000, on), at(9_999, on)) == (None, why, why)
+    off = spans(on, 2_000, None, only)
+    assert (at(1_999, off), at(2_000, off)) == (why, None)
+    again = spans(off, 3_000, 5_000, only)
+    assert [at(n, again) for n in (2_500, 3_000, 4_999, 5_000)] == [None, why, why, None]
+    early = spans(again, 4_000, None, only)
+    assert (at(3_999, early), at(4_000, early), at(1_500, early)) == (why, None, why)
+    assert at(0, early) == ("incognito" if only else None)
+    assert at(1_500, early, "s-2") == (None if only else "paused")
+    for n in range(1_000):
+        early = spans(early, 10_000 + n, 20_000, only)
+    assert len(early) == MOST_SPANS
 
 
 def test_the_newest_session_of_this_folder_is_meant(tmp_path: Path) -> None:

@@ -139,6 +139,18 @@ def test_the_commands_find_it_and_take_it_out_of_every_file(live: LiveWorker) ->
     reader.close()
 
 
+def test_a_copy_that_could_not_be_worked_over_is_told_by_the_exit_code(live: LiveWorker) -> None:
+    broken = live.paths.data / f"{live.paths.database.name}.20260101.before-restore"
+    broken.write_bytes(b"no database" * 99)
+    try:
+        for args in (("scan",), ("sweep", "--yes")):
+            done = mem(live.paths.data, "redact", *args)
+            assert (done.code, f"! {broken.name}" in done.out) == (1, True)
+    finally:
+        broken.unlink()
+    assert mem(live.paths.data, "redact", "scan").code == 0
+
+
 def test_a_written_memory_and_an_edit_pass_the_same_door(live: LiveWorker) -> None:
     saved = live.ask("POST", "/api/memory/save", {"text": f"see {KEY}", "project": "p"}).json
     key = saved["id"]

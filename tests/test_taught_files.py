@@ -51,6 +51,16 @@ BAD = {
         "hooks.entry: holds no {command}",
     ],
     SMALLEST + "[context]\nfixed = { a = 1 }": ["context.fixed: needs context.json"],
+    SMALLEST + '[context]\njson = "a"\nlimit = -1\nfixed = { at = 2026-01-02, n = [1, nan] }': [
+        "context.limit: must be 0",
+        "context.fixed.at: a date or a time can't stand in JSON",
+        "context.fixed.n.1: nan can't stand in JSON",
+    ],
+    SMALLEST + '[hooks]\nfile = "~/x.json"\nat = "{event}"\n'
+    'entry = [{ command = "{command}", at = 07:30:00, much = inf }]': [
+        "hooks.entry.0.at: a date or a time",
+        "hooks.entry.0.much: inf can't stand in JSON",
+    ],
     "name = ": ["it is no TOML: Invalid value"],
 }
 
@@ -93,7 +103,8 @@ def test_the_smallest_file_reads_claude_codes_words() -> None:
 @pytest.mark.parametrize(
     ("path", "found"),
     [("a.b", 1), ("a.list.1", "y"), ("a.list.-1", "z"), ("a.list.9", None), ("a.b.c", None),
-     ("x.y", "dotted"), ("", None), ("a.list.one", None)],
+     ("x.y", "dotted"), ("", None), ("a.list.one", None),
+     ("a.list.--1", None), ("a.list.\u00b2", None), (f"a.list.{'9' * 5000}", None)],
 )  # fmt: skip
 def test_paths_lead_into_objects_and_lists(path: str, found: object) -> None:
     assert lookup({"a": {"b": 1, "list": ["x", "y", "z"]}, "x.y": "dotted"}, path) == found

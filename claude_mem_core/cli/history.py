@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -61,7 +62,9 @@ def priced(text: str) -> tuple[float, float]:
     try:
         first, second = (float(part) for part in text.split(":"))
     except ValueError:
-        raise UsageError("--price is written IN:OUT, as in --price 0.25:2") from None
+        first = second = -1.0
+    if not (0 <= first < math.inf and 0 <= second < math.inf):
+        raise UsageError("--price is written IN:OUT, as in --price 0.25:2")
     return first, second
 
 

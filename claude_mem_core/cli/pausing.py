@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 import apsw
 
@@ -16,7 +17,15 @@ from claude_mem_core.paths import Paths, data_dir, home_dir
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import place_of
 from claude_mem_core.settings import Settings, writing
-from claude_mem_core.settings.pausing import KEY, SESSIONS, is_paused, paused_text
+from claude_mem_core.settings.pausing import (
+    KEY,
+    OPEN_END,
+    SESSIONS,
+    SPANS,
+    is_paused,
+    paused_text,
+    spans,
+)
 from claude_mem_core.store import fetch, projects
 from claude_mem_core.store.look import look
 
@@ -36,7 +45,9 @@ def put(until_ms: int, *, as_json: bool) -> str:
         MemError: a setting above the file holds another value.
     """
     paths = Paths(data_dir())
-    writing.put(paths, {KEY: str(until_ms)})
+    source, registry = registry_of(paths)
+    begins = until_ms if until_ms else None
+    writing.put(paths, {KEY: str(until_ms), SPANS: _spans(source.current(), begins)})
     source, registry = registry_of(paths)
     settings = source.current()
     if is_paused(settings) is not (until_ms != 0):
@@ -62,7 +73,9 @@ def incognito(session: str, *, on: bool, as_json: bool) -> int:
     if "," in wanted or wanted != wanted.strip():
         raise UsageError(f"{wanted!r} has a comma or blanks in it; `mem pause` stops all sessions")
     others = [one for one in source.current()[SESSIONS] if one != wanted]
-    writing.put(paths, {SESSIONS: ",".join([*others, wanted][-MOST:] if on else others)})
+    names = [*others, wanted][-MOST:] if on else others
+    gone = _spans(source.current(), OPEN_END if on else None, wanted)
+    writing.put(paths, {SESSIONS: ",".join(names), SPANS: gone})
     source, registry = registry_of(paths)
     _publish(paths, registry, source.current())
     if as_json:
@@ -95,6 +108,11 @@ def newest(paths: Paths, cwd: str, settings: Settings) -> str:
             " `mem pause` stops all"
         )
     return found
+
+
+def _spans(settings: Settings, until: int | None, session: str = "") -> str:
+    now = time.time_ns() // 1_000_000
+    return ",".join(spans(list(settings[SPANS]), now, until, session))
 
 
 def _publish(paths: Paths, registry: Registry, settings: Settings) -> None:

@@ -10,8 +10,9 @@ from claude_mem_core.errors import MemError
 from claude_mem_core.pipeline.origin import command_of, path_of
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place, excluded
-from claude_mem_core.settings.pausing import is_incognito, is_paused
+from claude_mem_core.settings.pausing import is_incognito, is_paused, was_paused
 from claude_mem_core.types import Event, EventKind
+from claude_mem_core.types.retelling import FROM
 
 SHELLS = {
     "Bash",
@@ -49,6 +50,8 @@ def skip_reason(event: Event, place: Place, settings: Mapping[str, Any]) -> str 
         return "paused"
     if is_incognito(event.session_id, settings):
         return "incognito"
+    if event.host_event == FROM and (quiet := was_paused(event.at_ms, event.session_id, settings)):
+        return quiet
     if excluded(place, event.cwd, settings):
         return "project_excluded"
     if event.kind is EventKind.NOTICE:

@@ -31,6 +31,15 @@ CAPTURE = (
         " Set by `mem pause --session`.",
     ),
     _capture(
+        key="CLAUDE_MEM_PAUSES",
+        type="csv",
+        default=(),
+        scope=MACHINE,
+        help="When nothing was kept, so that no transcript tells it afterwards: FROM-UNTIL in"
+        " milliseconds, with :SESSION where only one was left alone. Set by `mem pause` and"
+        " `mem resume`.",
+    ),
+    _capture(
         key="CLAUDE_MEM_SKIP_TOOLS",
         type="csv",
         default=(

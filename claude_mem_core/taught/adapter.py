@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ NAMES = {
     "answer": "last_assistant_message",
     "agent": "agent_id",
 }
+PLACE = re.compile(r"-?[0-9]{1,9}")  # in a list; from its end with a minus
 TEXTS = frozenset({"prompt", "answer", "error"})
 IDENTS = frozenset({"session", "prompt_id", "tool_id", "agent"})
 
@@ -89,7 +91,7 @@ def lookup(value: Any, path: str) -> Any:
     for part in path.split("."):
         if isinstance(value, dict):
             value = value.get(part)
-        elif isinstance(value, list) and part.lstrip("-").isdigit():
+        elif isinstance(value, list) and PLACE.fullmatch(part):
             place = int(part)
             value = value[place] if -len(value) <= place < len(value) else None
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Iterator
@@ -154,11 +155,10 @@ def _checked(spec: Spec) -> Iterator[str]:
         yield from _fields(f"events.{word}.fields", event.fields)
     yield from _fields("fields", spec.fields)
     yield from _hooks(spec)
+    yield from _context(spec)
     for table, place in (("hooks", spec.hooks), ("mcp", spec.mcp)):
         if place is not None and not place.file.startswith(("~/", "/", "$")):
             yield f"{table}.file: {place.file!r:.60} must begin with `~/`, `/` or `$NAME/`"
-    if spec.context.fixed and not spec.context.json:
-        yield "context.fixed: needs context.json, the place of the context in the JSON"
 
 
 def _fields(table: str, fields: Any) -> Iterator[str]:
@@ -174,6 +174,30 @@ def _hooks(spec: Spec) -> Iterator[str]:
         yield "hooks.at: needs {event}, for there is more than one event"
     if not _holds(spec.hooks.entry, "{command}"):
         yield "hooks.entry: holds no {command}"
+    yield from _json("hooks.entry", spec.hooks.entry)
+
+
+def _context(spec: Spec) -> Iterator[str]:
+    form = spec.context
+    if form.fixed and not form.json:
+        yield "context.fixed: needs context.json, the place of the context in the JSON"
+    if form.limit < 0:
+        yield "context.limit: must be 0, for none, or more"
+    yield from _json("context.fixed", form.fixed)
+
+
+def _json(path: str, value: Any) -> Iterator[str]:
+    """What TOML can say and JSON can't: times, and numbers that are none."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _json(_at(path, key), part)
+    elif isinstance(value, list):
+        for number, part in enumerate(value):
+            yield from _json(_at(path, str(number)), part)
+    elif isinstance(value, float) and not math.isfinite(value):
+        yield f"{path}: {value} can't stand in JSON"
+    elif not isinstance(value, str | int | float):
+        yield f"{path}: a date or a time can't stand in JSON; write it as a text"
 
 
 def _holds(value: Any, words: str) -> bool:

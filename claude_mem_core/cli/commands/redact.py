@@ -31,7 +31,7 @@ def arguments(parser: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """1 when the own pattern can't be used, or a scan has found something."""
+    """1 when the own pattern can't be used, a scan has found something, or a copy was left."""
     if args.action == "list":
         return _list(args.json)
     if args.action == "test":
@@ -50,7 +50,7 @@ def _scan(args: Namespace) -> int:
             emit(line)
         if found["rows"] or found["files"]:
             emit("`mem redact sweep` takes them out")
-    return 1 if found["rows"] or found["files"] else 0
+    return 1 if found["rows"] or found["files"] or found["unread"] else 0
 
 
 def _sweep(args: Namespace) -> int:
@@ -69,7 +69,7 @@ def _sweep(args: Namespace) -> int:
     else:
         for line in _report(found):
             emit(line)
-    return 0
+    return 1 if found["unread"] else 0
 
 
 def _report(found: dict[str, Any]) -> Iterator[str]:

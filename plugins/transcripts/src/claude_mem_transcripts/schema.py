@@ -8,6 +8,7 @@ A schema is a list of rules; each says which records it takes (`match`), what th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
@@ -17,6 +18,7 @@ from claude_mem_core.errors import InvalidInput
 from claude_mem_core.types import Event, TranscriptFile
 from claude_mem_core.types.retelling import Retelling, folder, ident
 
+PLACE = re.compile(r"[0-9]{1,9}")  # in a list
 TESTS = frozenset({"equals", "in", "contains", "exists"})
 Record = Mapping[str, Any]
 
@@ -115,7 +117,7 @@ def at(value: Any, path: str) -> Any:
     for step in path.removeprefix("$.").split("."):
         if isinstance(value, Mapping):
             value = value.get(step)
-        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+        elif isinstance(value, list) and PLACE.fullmatch(step) and int(step) < len(value):
             value = value[int(step)]
         else:
             return None
