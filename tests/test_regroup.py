@@ -202,6 +202,22 @@ def test_a_forgotten_project_leaves_no_name_behind(home: Home) -> None:
     assert home.rows("SELECT * FROM project_names") == []
 
 
+def test_other_names_go_with_the_text_that_is_forgotten(home: Home) -> None:
+    first = save(home, place("shop"), "one")
+    do(home, regroup.undo, do(home, regroup.rename, "shop", "acme-deal").number)
+    do(home, regroup.alias, "shop", "the acme-deal")
+    do(home, regroup.alias, "shop", "till")
+    do(home, regroup.rename, "shop", "store")
+    for text in ("acme-deal", "shop"):
+        chosen = erase.Chosen(texts=(text,))
+        while home.write(lambda c, what=chosen: erase.some(c, what, home.now)):
+            pass
+    said = "SELECT said FROM project_changes UNION ALL SELECT label FROM project_labels"
+    assert home.rows(f"{said} WHERE place = ''") == [("till",), ("till",)]
+    assert home.rows("SELECT said, shown FROM project_names") == [("shop", "store")]
+    assert (shown(home, first), read(home, "till")) == ("store", {"one"})
+
+
 @pytest.mark.parametrize("back", [regroup.split, regroup.undo])
 def test_no_change_leads_to_a_project_that_is_forgotten(home: Home, back: Any) -> None:
     for name in "ab":

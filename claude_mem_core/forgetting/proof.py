@@ -50,7 +50,7 @@ CURE = {
     "row": "run `mem forget` again; if it stays, please report this",
     "unreadable": "run `mem db repair`, then this again",
 }
-NAMES = {"projects", "project_labels", "project_places"}
+NAMES = {"projects", "project_labels", "project_names", "project_places"}
 
 
 def _in_tables(paths: Paths, wanted: Sequence[bytes]) -> Iterator[tuple[str, str]]:

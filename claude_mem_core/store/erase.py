@@ -67,6 +67,16 @@ CHANGES_OF = """
     OR EXISTS (SELECT 1 FROM json_each(before) e
       WHERE e.key GLOB '[0-9]*' AND e.type = 'integer' AND e.value = ?1)
 """
+# Names beside the one that a project has: no memory needs them, unless its row has one.
+OF_PROJECT = "(?1 IS NULL OR project_id IN (SELECT value FROM json_each(?1)))"
+OTHER_NAMES = (
+    f"DELETE FROM project_changes WHERE {OF_PROJECT} AND (instr(said, ?2) OR instr(before, ?2))",
+    f"DELETE FROM project_labels WHERE {OF_PROJECT} AND place = '' AND instr(label, ?2)",
+    f"""DELETE FROM project_names WHERE {OF_PROJECT} AND instr(said, ?2)
+      AND NOT EXISTS (SELECT 1 FROM sdk_sessions s WHERE s.project = said)
+      AND NOT EXISTS (SELECT 1 FROM observations o WHERE o.project = said)
+      AND NOT EXISTS (SELECT 1 FROM session_summaries u WHERE u.project = said)""",
+)
 LONELY_PROJECTS = """
   SELECT id FROM projects p WHERE id IN (SELECT value FROM json_each(?))
     AND NOT EXISTS (SELECT 1 FROM sdk_sessions WHERE project_id = p.id)
@@ -132,6 +142,7 @@ def some(conn: apsw.Connection, chosen: Chosen, now: int, limit: int = 100) -> E
             ACTS[table](conn, key, now)
         return _told(table, keys)
     _forget_keys(conn, chosen)
+    _forget_names(conn, chosen)
     return Erased()
 
 
@@ -185,6 +196,13 @@ def _forget_keys(conn: apsw.Connection, chosen: Chosen) -> None:
     for key in {title_key(words) for words in chosen.texts} - {""}:
         sql = "UPDATE observations SET title_key = NULL WHERE instr(title_key, ?)"
         conn.execute(sql, (key,))
+
+
+def _forget_names(conn: apsw.Connection, chosen: Chosen) -> None:
+    """Other names of projects, and what says that they were given; they have no age."""
+    if chosen.before_ms is None and "project_changes" in tables(conn):
+        for sql in OTHER_NAMES:
+            conn.executemany(sql, [(chosen.bounds[0], words) for words in chosen.texts])
 
 
 # Which rows ---------------------------------------------------------------------------------

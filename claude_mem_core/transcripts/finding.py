@@ -49,12 +49,15 @@ def find_all(record: Host, env: Mapping[str, str], *, inner: bool = False) -> li
 
 
 def find(root: str, form: Transcripts) -> Iterator[Found]:
-    """The plain files below `root` that fit the form's pattern; folders that can't be
-    read are passed over."""
+    """The plain files below `root` that fit the form's pattern; what can't be read, or is
+    gone by now, is passed over."""
     for number, (entry, steps) in enumerate(_walk(root, form.pattern.split("/"), ())):
         if number == MOST:
             return
-        there = entry.stat(follow_symlinks=False)
+        try:
+            there = entry.stat(follow_symlinks=False)
+        except OSError:  # it went while we were looking
+            continue
         yield Found(
             root=root, steps=steps, form=form, size=there.st_size,
             changed_ms=there.st_mtime_ns // 1_000_000, inode=(there.st_dev, there.st_ino),

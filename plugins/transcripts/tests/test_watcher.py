@@ -6,12 +6,15 @@ import json
 import logging
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
+from claude_mem_transcripts import state as states
 
 from claude_mem_core.errors import StoreError
 from claude_mem_core.pipeline.watching import WorkersDesk
-from claude_mem_core.types import Event, EventKind
+from claude_mem_core.transcripts import find
+from claude_mem_core.types import Event, EventKind, Transcripts
 from plugins.transcripts.tests.transcript_home import Home, meta, play, turn
 
 TURN = ["prompt_sent", "tool_used", "turn_ended"]
@@ -232,6 +235,38 @@ def test_broken_lines_and_files_hold_up_nothing(
         assert texts == [("still here",)]
 
     play(tmp_path, scenario)
+
+
+def opened_never(file: object) -> NoReturn:
+    raise AssertionError(file)
+
+
+def test_a_file_that_goes_while_they_are_looked_at_costs_no_other(tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / f"{name}.jsonl").touch()
+    files = find(str(tmp_path), Transcripts(pattern="*.jsonl", open=opened_never))
+    assert next(files).steps == ("a.jsonl",)
+    (tmp_path / "b.jsonl").unlink()
+    assert [file.steps for file in files] == [("c.jsonl",)]
+
+
+def test_a_state_file_that_can_not_be_written_stops_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def scenario(home: Home) -> None:
+        home.configure(startAtEnd=False)
+        home.state = states.load(home.services.paths.data)
+        home.state.path.mkdir()
+        home.write("a.jsonl", meta("s1", tmp_path / "shop"), *turn("one", "t1"))
+        await home.look(rest=True)
+        home.write("a.jsonl", *turn("two", "t2"))
+        await home.look(rest=True)
+        texts = await home.rows("SELECT prompt_text FROM user_prompts ORDER BY id")
+        assert texts == [("one",), ("two",)]
+        assert [r.getMessage().count("is not written") for r in caplog.records] == [1]
+
+    with caplog.at_level(logging.WARNING):
+        play(tmp_path, scenario)
 
 
 def test_a_settings_file_that_is_wrong_is_told(

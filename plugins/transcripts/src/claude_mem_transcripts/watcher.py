@@ -69,7 +69,7 @@ class TranscriptWatcher:
                 await self._file(desk, state, source, file, at_end=at_end)
             if first:
                 state.sources.add(source.name)
-                await anyio.to_thread.run_sync(state.save)
+                await self._save(state)
         if search:
             self._forget_idle()
         return bool(sources)
@@ -200,7 +200,16 @@ class TranscriptWatcher:
             follower.mark = pulled.mark
             state.marks.pop(path or follower.found.path, None)
             state.marks[path or follower.found.path] = pulled.mark
+            await self._save(state)
+
+    async def _save(self, state: State) -> None:
+        """Without it a restart reads again what is known already, which costs no event."""
+        try:
             await anyio.to_thread.run_sync(state.save)
+        except OSError as error:
+            if str(state.path) not in self._faults:
+                self._faults.add(str(state.path))
+                log.warning("%s is not written: %s", state.path, error.strerror)
 
 
 async def _is_wanted(desk: Desk, source: Source, event: Event) -> bool:
