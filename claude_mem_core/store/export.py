@@ -12,8 +12,10 @@ import attrs
 
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.store import fetch
+from claude_mem_core.store.own import owned
 
-FORMAT = "claude-mem-core/1"
+FORMAT = "claude-mem-core/2"
+KNOWN = ("claude-mem-core/1", FORMAT)  # the first one did not hold what people said
 KINDS = ("sessions", "observations", "summaries", "prompts")
 
 COLUMNS: Mapping[str, Sequence[str]] = {
@@ -86,6 +88,9 @@ def write(
             file.write((b"\n" if first else b",\n") + line)
             first = False
         file.write(b"]")
+    own = canonical(_own(conn, wanted, sessions))
+    digest.update(own + b"\n")
+    file.write(b',\n"own": ' + own)
     file.write(f',\n"sha256": "{digest.hexdigest()}"}}\n'.encode())
     return counts
 
@@ -98,14 +103,17 @@ def verify(value: Mapping[str, Any]) -> None:
     """
     if not isinstance(value.get("format"), str) or "sha256" not in value:
         return
-    if value["format"] != FORMAT:
+    if value["format"] not in KNOWN:
         raise InvalidInput(
-            f"its form is {value['format'][:40]!r}, known here is {FORMAT!r}: run `mem update`"
+            f"its form is {value['format'][:40]!r}, known here are {', '.join(KNOWN)}:"
+            " run `mem update`"
         )
     digest = hashlib.sha256()
     for kind in KINDS:
         for row in value.get(kind) or ():
             digest.update(canonical(row) + b"\n")
+    if value["format"] == FORMAT or "own" in value:
+        digest.update(canonical(value.get("own")) + b"\n")
     if digest.hexdigest() != value["sha256"]:
         raise InvalidInput(
             "it was changed or cut since it was exported; if you changed it yourself, add"
@@ -116,6 +124,19 @@ def verify(value: Mapping[str, Any]) -> None:
 def canonical(row: Any) -> bytes:
     """The one spelling of a row that the digest is made of."""
     return json.dumps(row, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _own(
+    conn: apsw.Connection, wanted: Wanted, sessions: Sequence[int] | None
+) -> dict[str, list[Any]]:
+    """What was said of the rows that are written, and of their projects."""
+    numbers = {}
+    for kind in ("observations", "summaries"):
+        where, values = _where(kind, wanted, sessions)
+        sql = f"SELECT id FROM {TABLES[kind]} WHERE {where} ORDER BY id"
+        numbers[kind] = [number for (number,) in conn.execute(sql, values)]
+    chosen = None if wanted == Wanted() else wanted.projects
+    return owned(conn, numbers["observations"], numbers["summaries"], chosen)
 
 
 def _head(query: str, at_ms: int, counts: Mapping[str, int]) -> bytes:

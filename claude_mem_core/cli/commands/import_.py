@@ -19,6 +19,7 @@ HELP = "import memories: `claude-mem [DATABASE]`, `transcripts`, or a FILE of JS
 
 CLAUDE_MEM, TRANSCRIPTS = "claude-mem", "transcripts"
 LARGEST = 64 << 20  # bytes of a file of JSON
+WHY = {"pins, ratings and names": "if they are yours: add `--own`, at a terminal"}
 SQLITE = b"SQLite format 3\0"
 NAMES = {
     "sessions": "Sessions", "summaries": "Summaries", "observations": "Observations",
@@ -40,27 +41,37 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--edited", action="store_true", help="take an export that was changed since"
     )
+    parser.add_argument(
+        "--own", action="store_true",
+        help="also its pins, ratings, personal list and project names (asks, at a terminal)",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print a JSON object")
     history.arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """0 imported (or there was nothing new), 1 a transcript is not readable, 2 the file is not as it must be."""
+    """0 imported (or nothing new), 1 a transcript is not readable or nobody agreed, 2 a file is not as it must be."""
     from claude_mem_core.cli.importing import taken_in
 
     paths = Paths(data_dir())
     if args.source == TRANSCRIPTS and args.path is None:
         from claude_mem_core.cli import history
 
+        _no_own(args)
         return history.run(args, paths)
     _only_with_transcripts(args)
     if args.source == CLAUDE_MEM:
+        _no_own(args)
         path = Path(args.path) if args.path else paths.data / "claude-mem.db"
         heading: dict[str, Any] = {}
-        counts = taken_in(paths, lambda cleaner: _database(paths, path, cleaner), CLAUDE_MEM)
+        counts: Counts | None = taken_in(
+            paths, lambda cleaner: _database(paths, path, cleaner), CLAUDE_MEM
+        )
     else:
         path = Path(args.source)
         heading, counts = _from_file(paths, args)
+    if counts is None:
+        return 1
     if args.json:
         emit_json({**counts.answer(), "source": str(path)})
     else:
@@ -79,6 +90,11 @@ def _only_with_transcripts(args: argparse.Namespace) -> None:
             raise UsageError(f"{option} goes with `mem import transcripts`")
 
 
+def _no_own(args: argparse.Namespace) -> None:
+    if args.own:
+        raise UsageError("--own goes with a FILE of `mem export`")
+
+
 def _database(paths: Paths, path: Path, cleaner: Cleaner) -> Staged:
     from claude_mem_core.store import imports
 
@@ -89,8 +105,10 @@ def _database(paths: Paths, path: Path, cleaner: Cleaner) -> Staged:
     return imports.read_claude_mem(path, paths.data, cleaner)
 
 
-def _from_file(paths: Paths, args: argparse.Namespace) -> tuple[dict[str, Any], Counts]:
+def _from_file(paths: Paths, args: argparse.Namespace) -> tuple[dict[str, Any], Counts | None]:
+    """The head of the file, and what came in; None when nobody agreed."""
     from claude_mem_core.cli.importing import taken_in
+    from claude_mem_core.cli.owning import agreed
     from claude_mem_core.store import imports
 
     if args.path is not None:
@@ -99,7 +117,11 @@ def _from_file(paths: Paths, args: argparse.Namespace) -> tuple[dict[str, Any], 
     heading = value if isinstance(value, dict) else {}
     if not args.edited:
         _verified(Path(args.source), heading)
-    return heading, taken_in(paths, lambda cleaner: imports.read_json(value, cleaner))
+    if args.own and not agreed(heading):
+        return heading, None
+    return heading, taken_in(
+        paths, lambda cleaner: imports.read_json(value, cleaner, own=args.own)
+    )
 
 
 def _verified(path: Path, heading: dict[str, Any]) -> None:
@@ -159,6 +181,9 @@ def _lines(path: Path, heading: dict[str, Any], counts: Counts) -> Iterator[str]
     for kind, count in counts.by_kind.items():
         if count.imported or count.skipped or kind.value != "tool_uses":
             yield f"  {NAMES[kind.value] + ':':<14}{count.imported} imported, {count.skipped} skipped"
+    if any(counts.own.values()):
+        said = ", ".join(f"{n} {name}" for name, n in counts.own.items() if n)
+        yield f"  {'Your own:':<14}{said}"
     for name, rows in counts.left_out.items():
-        yield f"  left out: {rows} {name} (nothing to remember in them)"
+        yield f"  left out: {rows} {name} ({WHY.get(name, 'nothing to remember in them')})"
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from claude_mem_core.errors import InvalidInput
 from claude_mem_core.store import text
+from claude_mem_core.store.imports import own as owning
 from claude_mem_core.store.imports.records import FORMS, Form, Incoming, Kind, Origin
 from claude_mem_core.store.imports.staging import Staged
 from claude_mem_core.store.imports.values import Reading, Strict, as_json, parsed_json
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from claude_mem_core.clean.cleaner import Cleaner
 
 MOST_ROWS = 500_000
+OWN = "pins, ratings and names"  # what is left out without a person's yes
 LONGEST_NAME = 1_000  # characters of an id or a label
 LONGEST_METADATA = 65_536  # bytes
 # Hosts as older rows call them; a row that names none is Claude Code's.
@@ -30,8 +32,10 @@ MEMORY = ("memory_session_id", "memorySessionId", "sdk_session_id")
 TIMES = ("created_at_epoch", "started_at_epoch", "created_at", "started_at")
 
 
-def read_json(value: Any, cleaner: Cleaner) -> Staged:
+def read_json(value: Any, cleaner: Cleaner, *, own: bool = False) -> Staged:
     """Stage an export: an object of arrays, or a list of observations.
+
+    `own`: also what people said of memories and projects; a person has agreed to it.
 
     Raises:
         InvalidInput: something in it is not as documented; the text names it.
@@ -42,6 +46,10 @@ def read_json(value: Any, cleaner: Cleaner) -> Staged:
         reader = Reader(staged, Strict(), cleaner)
         for kind, rows in _arrays(value).items():
             reader.take(kind, rows)
+        if own:
+            staged.own = owning.read(value, cleaner)
+        elif count := owning.count(value):
+            staged.left_out[OWN] = count
     except BaseException:
         staged.close()
         raise

@@ -11,11 +11,12 @@ import attrs
 from claude_mem_core.projects import Place
 from claude_mem_core.store import fetch, text
 from claude_mem_core.store.draft import FILE, file_name, title_key
+from claude_mem_core.store.imports.own import OwnKeeper
 from claude_mem_core.store.imports.places import Home, Projects, Sessions, origin_of
 from claude_mem_core.store.imports.records import Incoming, Kind
 from claude_mem_core.store.imports.seen import SAID, Seen, observation_words
 from claude_mem_core.store.imports.staging import Staged
-from claude_mem_core.types import Trust
+from claude_mem_core.types import DocKind, Trust
 
 TITLE_WORDS = 12
 LONGEST_TYPE = 64
@@ -35,10 +36,14 @@ class Count:
 
 @attrs.frozen
 class Counts:
-    """What an import did, by kind; `left_out`: rows of tables that hold no memories."""
+    """What an import did, by kind; `left_out`: what it did not take, by its name.
+
+    `own`: what of people's own words about memories and projects is new here.
+    """
 
     by_kind: Mapping[Kind, Count] = attrs.field(factory=dict)
     left_out: Mapping[str, int] = attrs.field(factory=dict)
+    own: Mapping[str, int] = attrs.field(factory=dict)
 
     @property
     def imported(self) -> int:
@@ -57,7 +62,8 @@ class Counts:
             for kind, counts in kinds.items()
             for what, n in counts.items()
         }
-        return {"success": True, "stats": stats, **kinds, "left_out": dict(self.left_out)}
+        more = {"left_out": dict(self.left_out), "own": dict(self.own)}
+        return {"success": True, "stats": stats, **kinds, **more}
 
 
 def keep(
@@ -73,7 +79,11 @@ def keep(
         places: where on this machine the projects of some labels are.
     """
     keeper = Keeper(conn, now, source, places or {})
-    return Counts(keeper.take(staged), dict(staged.left_out))
+    own = OwnKeeper(conn, staged.own, keeper.projects, now)
+    own.before()
+    counts = keeper.take(staged)
+    own.after(keeper.numbers)
+    return Counts(counts, dict(staged.left_out), own.done)
 
 
 class Keeper:
@@ -85,10 +95,15 @@ class Keeper:
         self._conn = conn
         self._now = now
         self._source = source
-        self._projects = Projects(conn, places, now)
-        self._sessions = Sessions(conn, self._projects, now)
+        self.projects = Projects(conn, places, now)
+        self._sessions = Sessions(conn, self.projects, now)
         self._seen = Seen(conn)
-        self._observations: dict[str, int] = {}  # numbers there -> numbers here
+        # Numbers there -> numbers here.
+        self._observations: dict[str, int] = {}
+        self._summaries: dict[str, int] = {}
+        self.numbers = {
+            DocKind.OBSERVATION: self._observations, DocKind.SUMMARY: self._summaries
+        }
 
     def take(self, staged: Staged) -> dict[Kind, Count]:
         """All rows, kind after kind."""
@@ -120,7 +135,7 @@ class Keeper:
         return not here
 
     def _insert_observation(self, row: Incoming, home: Home, title: str, words: str) -> int:
-        project, label = self._projects.of_row(row, home)
+        project, label = self.projects.of_row(row, home)
         at_ms = row.at_ms or self._now
         number = self._insert("observations", {
             **self._common(row, home, (project, label), at_ms),
@@ -155,9 +170,14 @@ class Keeper:
         home = self._sessions.of(row)
         number = row.number("prompt_number")
         words = text.hashed(row.text(name) for name in SAID)
-        if self._seen.find(Kind.SUMMARY, home.id, number, row.at_ms, words):
-            return False
-        project, label = self._projects.of_row(row, home)
+        here = self._seen.find(Kind.SUMMARY, home.id, number, row.at_ms, words)
+        made = here or self._insert_summary(row, home, number, words)
+        if row.origin.number:
+            self._summaries[row.origin.number] = made
+        return not here
+
+    def _insert_summary(self, row: Incoming, home: Home, number: int | None, words: str) -> int:
+        project, label = self.projects.of_row(row, home)
         at_ms = row.at_ms or self._now
         made = self._insert("session_summaries", {
             **self._common(row, home, (project, label), at_ms),
@@ -167,7 +187,7 @@ class Keeper:
         })  # fmt: skip
         self._seen.add(Kind.SUMMARY, home.id, made, number, row.at_ms, words)
         self._files("summary", made, project, at_ms, row, (("files_read", 0), ("files_edited", 1)))
-        return True
+        return made
 
     def _prompt(self, row: Incoming) -> bool:
         home = self._sessions.of(row)
@@ -175,7 +195,7 @@ class Keeper:
         number = self._seen.prompt(home.id, row.number("prompt_number"), words)
         if number is None:
             return False
-        where = self._projects.of_row(row, home)
+        where = self.projects.of_row(row, home)
         made = self._insert("user_prompts", {
             **self._common(row, home, where, row.at_ms or self._now),
             "session_db_id": home.id, "content_session_id": home.content_id,
@@ -188,7 +208,7 @@ class Keeper:
 
     def _tool(self, row: Incoming) -> bool:
         home = self._sessions.of(row)
-        where = self._projects.of_row(row, home)
+        where = self.projects.of_row(row, home)
         observation = self._observations.get(str(row.number("observation_id") or ""))
         self._insert("tool_uses", {
             **self._common(row, home, where, row.at_ms or self._now),

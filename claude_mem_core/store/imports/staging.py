@@ -12,6 +12,7 @@ import apsw
 import attrs
 
 from claude_mem_core.store import fetch, text
+from claude_mem_core.store.imports.own import Own
 from claude_mem_core.store.imports.records import Incoming, Kind, Origin
 
 STEP = 500
@@ -22,7 +23,8 @@ class Staged:
 
     Attributes:
         passed_over: rows of each kind of which nothing was left to keep.
-        left_out: rows of tables that hold nothing to remember, by table.
+        left_out: what is not taken, by its name: tables that hold nothing to remember.
+        own: what people said of memories and projects, if it is to be taken.
     """
 
     def __init__(self) -> None:
@@ -30,6 +32,7 @@ class Staged:
         self._conn.execute("CREATE TABLE staged (kind TEXT, body TEXT); BEGIN")
         self.passed_over: dict[Kind, int] = {}
         self.left_out: dict[str, int] = {}
+        self.own = Own()
 
     def add(self, kind: Kind, row: Incoming) -> None:
         """Put one row at the end."""
