@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
 from claude_mem_core.errors import InvalidInput
@@ -119,14 +120,38 @@ def test_a_database_that_is_too_large_loses_its_oldest_raw_events_first(home: Ho
     size = home.store.read(retain.live_bytes)
     limit = size - 150_000
     gone: Counter[str] = Counter()
-    while found := home.write(lambda conn: retain.shrink(conn, limit, 1)):
-        gone.update(found)
+    for kind in retain.ORDER:
+        while found := home.write(lambda conn, k=kind: retain.shrink(conn, k, limit, 1)):
+            gone[kind] += found
     assert set(gone) == {"events"}
     assert home.store.read(retain.live_bytes) <= limit
     left = [row[0] for row in home.rows("SELECT tool_use_id FROM tool_uses")]
     assert left == [f"tn{day}" for day in range(6)][-len(left) :], "the newest are there"
     assert 0 < len(left) < 6
     assert len(titles(home)) == 6
+
+
+def test_imported_tool_uses_are_raw_and_go_before_memories(home: Home) -> None:
+    numbers = [turn(home, f"n{day}", day, f"{day}" * 60_000) for day in range(6)]
+    applied(home, Rule(kind="events", days=1))
+    assert home.rows("SELECT 1 FROM tool_uses") == []
+    for day, number in enumerate(numbers):
+        turn(home, f"raw{day}", day, f"{day}" * 60_000)
+        home.write(lambda c, n=number, t=f"traw{day}": c.execute(
+            "UPDATE tool_uses SET event_id = NULL, observation_id = ? WHERE tool_use_id = ?", (n, t)
+        ) and None)  # fmt: skip
+    home.write(lambda c: c.execute("UPDATE events SET payload = json_object()") and None)
+    home.write(lambda c: correct.pin(c, O, numbers[0], home.now))
+    limit = home.store.read(retain.live_bytes) - 150_000
+    for kind in retain.ORDER:
+        while home.write(lambda conn, k=kind: retain.shrink(conn, k, limit, 1)):
+            pass
+    left = [row[0] for row in home.rows("SELECT tool_use_id FROM tool_uses ORDER BY id")]
+    assert left == ["traw0", "traw4", "traw5"]
+    assert len(titles(home)) == 12
+    wanted = read(home, [{"kind": "events", "days": 1}])
+    assert applied(home, *wanted)["tool_uses"] == 2
+    assert [row[0] for row in home.rows("SELECT tool_use_id FROM tool_uses")] == ["traw0"]
 
 
 def test_raw_tool_uses_go_after_days_when_a_memory_was_made_of_them(home: Home) -> None:
@@ -189,7 +214,30 @@ def test_look_first_then_let_it_go_and_the_file_shrinks(live: LiveWorker) -> Non
     assert "nothing would go" in mem(data, "retention").out
     found = live.ask("GET", "/api/observations?limit=50").json["items"]
     assert len(found) == 3
+    mem(data, "config", "set", "CLAUDE_MEM_RETENTION_RULES", "[]")
+    _emptied_within_pages(live)
     mem(data, "config", "set", "CLAUDE_MEM_RETENTION_RULES", '[{"kind": "x"}]')
     wrong = mem(data, "retention")
     assert wrong.code == 2
     assert "rule 1 of" in wrong.err
+
+
+def _emptied_within_pages(live: LiveWorker) -> None:
+    """Rows that get smaller leave no page free; memories must not go for that."""
+    conn = apsw.Connection(str(live.paths.database))
+    conn.set_busy_timeout(10_000)
+    sql = """WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+      INSERT INTO events (key, host, kind, session, at_ms, received_ms, payload, state, trust)
+      SELECT 'k' || i, 'h', 'turn_ended', 's', i, i, printf('{"answer":"%.480c"}', 'x'),
+        'recorded', 'work' FROM n"""
+    conn.execute(sql)
+    conn.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    conn.close()
+    size = live.paths.database.stat().st_size
+    most = size // (1 << 20)
+    assert most >= 1
+    mem(live.paths.data, "config", "set", "CLAUDE_MEM_RETENTION_MAX_MB", str(most))
+    done = mem(live.paths.data, "retention", "apply", "--yes", "--json").json
+    assert set(done["gone"]) == {"events"}
+    assert done["over"] == 0
+    mem(live.paths.data, "config", "set", "CLAUDE_MEM_RETENTION_MAX_MB", "0")

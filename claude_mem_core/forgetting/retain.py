@@ -74,16 +74,31 @@ async def keep_within(services: Services) -> Kept:
         gone.update(found)
         await asyncio.sleep(0)
     limit = _limit(settings)
-    while limit and (found := await store.awrite(lambda conn: retain.shrink(conn, limit))):
-        gone.update(found)
-        await services.indexer.catch_up()
     if gone:
-        await services.indexer.catch_up()
-        await store.awrite(feed.tidy)
-        await apart.tidied(services.paths, [])
+        await _tidy(services)
+    for kind in retain.ORDER if limit else ():
+        gone.update(await _shrunk(services, kind, limit))
+    if gone:
         services.bus.publish("memories_expired", gone=dict(gone))
     after = await store.aread(retain.live_bytes)
     return Kept(gone=dict(gone), before=before, after=after, over=max(0, after - limit) if limit else 0)
+
+
+async def _shrunk(services: Services, kind: str, limit: int) -> Mapping[str, int]:
+    """Let the oldest of one kind go, as far as the limit asks for it."""
+    count = 0
+    while found := await services.store.awrite(lambda conn: retain.shrink(conn, kind, limit)):
+        count += found
+        await services.indexer.catch_up()
+    if count:
+        await _tidy(services)
+    return {kind: count} if count else {}
+
+
+async def _tidy(services: Services) -> None:
+    await services.indexer.catch_up()
+    await services.store.awrite(feed.tidy)
+    await apart.tidied(services.paths, [])
 
 
 def _limit(settings: Settings) -> int:

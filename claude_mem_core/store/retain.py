@@ -21,8 +21,11 @@ DAY_MS = 86_400_000
 KINDS = {
     "observations": DocKind.OBSERVATION, "summaries": DocKind.SUMMARY, "prompts": DocKind.PROMPT,
 }  # fmt: skip
-# In this order the oldest goes when the file is too large.
 NAMES = ("events", "prompts", "summaries", "observations")
+# Tool uses that came without an event, by an import: raw as well, so they go with events.
+RAW = "tool_uses"
+# In this order the oldest goes when the file is too large.
+ORDER = ("events", RAW, "prompts", "summaries", "observations")
 PINNED = """NOT EXISTS (SELECT 1 FROM pins n WHERE n.kind = '{kind}' AND n.record_id = t.id)"""
 PERSONAL = " AND NOT EXISTS (SELECT 1 FROM personal n WHERE n.memory_id = t.id)"
 FULL = """t.state IN ('stored', 'recorded') AND t.payload <> json_object('kind', t.kind,
@@ -31,6 +34,10 @@ FULL = """t.state IN ('stored', 'recorded') AND t.payload <> json_object('kind',
     AND n.record_id = v.memory_id WHERE v.event_id = t.id)
   AND NOT EXISTS (SELECT 1 FROM evidence v JOIN personal n ON v.kind = 'observation'
     AND n.memory_id = v.memory_id WHERE v.event_id = t.id)"""
+LOOSE = """t.event_id IS NULL
+  AND NOT EXISTS (SELECT 1 FROM pins n WHERE n.kind = 'observation'
+    AND n.record_id = t.observation_id)
+  AND NOT EXISTS (SELECT 1 FROM personal n WHERE n.memory_id = t.observation_id)"""
 OF_SESSION = "(SELECT project_id FROM sdk_sessions WHERE id = t.session_db_id)"
 OLD = "SELECT t.id FROM {table} t WHERE {at} < ?1 AND {mine} AND {free} ORDER BY {at} LIMIT ?3"
 # The newest `count` of each project stay, whether pinned or not.
@@ -72,7 +79,7 @@ def _rules(conn: apsw.Connection, number: int, entry: Any) -> Iterator[Rule]:
     name = entry.get("project")
     among = None if name in (None, "", "*") else projects.find(conn, str(name))
     kinds = NAMES if entry["kind"] == "all" else (entry["kind"],)
-    for kind in kinds:
+    for kind in (*kinds, *((RAW,) if "events" in kinds else ())):
         yield Rule(
             kind=kind, projects=among, days=entry.get("days", 0), count=entry.get("count", 0)
         )
@@ -105,6 +112,8 @@ def drop(conn: apsw.Connection, kind: str, numbers: Sequence[int]) -> int:
     for number in numbers:
         if kind == "events":
             forget.empty_events(conn, [number])
+        elif kind == RAW:
+            conn.execute("DELETE FROM tool_uses WHERE id = ?", (number,))
         else:
             forget.delete(conn, KINDS[kind], number)
     return len(numbers)
@@ -135,14 +144,14 @@ def live_bytes(conn: apsw.Connection) -> int:
     return pages * int(conn.pragma("page_size"))
 
 
-def shrink(conn: apsw.Connection, most_bytes: int, limit: int = 200) -> dict[str, int]:
-    """Delete up to `limit` of the oldest when it is larger than that; empty when it is not."""
+def shrink(conn: apsw.Connection, kind: str, most_bytes: int, limit: int = 200) -> int:
+    """Delete up to `limit` of the oldest of a kind when the file is larger than that; how many.
+
+    Room within pages shows only when the file is written anew, so do that between two kinds.
+    """
     if live_bytes(conn) <= most_bytes:
-        return {}
-    for kind in NAMES:
-        if ids := list(_ids(conn, OLD, kind, 2**62, None, limit)):
-            return {kind: drop(conn, kind, ids)}
-    return {}
+        return 0
+    return drop(conn, kind, list(_ids(conn, OLD, kind, 2**62, None, limit)))
 
 
 # The documented purge of the raw tool index ---------------------------------------------------
@@ -164,6 +173,9 @@ def _ids(
 ) -> dict[int, None]:
     if kind == "events":
         table, at, project, free, only = "events", "t.at_ms", OF_SESSION, FULL, f"AND {FULL}"
+    elif kind == RAW:
+        table, at, project = RAW, "t.created_at_epoch", "t.project_id"
+        free, only = LOOSE, "AND t.event_id IS NULL"
     else:
         doc = KINDS[kind]
         table, at, project, only = forget.TABLES[doc], "t.created_at_epoch", "t.project_id", ""
