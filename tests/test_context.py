@@ -111,6 +111,9 @@ Stats: 3 obs (13t read) | 2,000t work | 99% savings
 3 ″ 🟣 Second
 S1 11:35a 🎯 Make it work
 
+Work state:
+| Your to-do list is kept with work_state_write and read with work_state_read: that one counts, in this session and the next ones.
+
 Behind these titles stand 2,000 tokens of past work: fetch by ID what you need.
 </claude-mem-context>"""
     )
@@ -133,6 +136,7 @@ def test_settings_of_the_figures(filled: Filled) -> None:
         CONTEXT_SHOW_SAVINGS_AMOUNT=False,
         CONTEXT_SHOW_READ_TOKENS=False,
         CONTEXT_SHOW_WORK_TOKENS=False,
+        WORK_STATE_ENABLED=False,
     )
     assert "Stats: 1 obs\n" in made.text
     assert "work" not in made.text.partition("###")[2]

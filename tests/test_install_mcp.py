@@ -159,7 +159,8 @@ def test_the_skill_names_only_tools_and_commands_that_exist() -> None:
 
     text = dict(skills())["mem-search"].decode()
     named = set(re.findall(r"`(\w+)\(", text))
-    assert named == set(BY_NAME) - {"important_workflow", "session_start_context"}
+    by_context = {"session_start_context", "work_state_write", "work_state_read"}
+    assert named == set(BY_NAME) - {"important_workflow", *by_context}
     for call in re.findall(r"`(\w+)\((\w+)=", text):
         assert call[1] in BY_NAME[call[0]].properties
     assert set(re.findall(r"(?m)^    mem (\w+)", text)) <= set(known())

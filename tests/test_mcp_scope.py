@@ -22,6 +22,7 @@ from claude_mem_core.testing.worker import LiveWorker, data_dir, start
 from claude_mem_core.worker.spec import Call
 from tests.cli_run import mem
 from tests.mcp_kit import Said, call
+from tests.worker_home import until
 
 SHOP, PAY = "marker-shopfish", "marker-payowl"
 
@@ -89,6 +90,7 @@ def test_outside_of_projects_all_is_open(scene: Scene) -> None:
         ("search", {"query": "marker"}), ("timeline", {"anchor": "2"}),
         ("get_observations", {"ids": [2]}), ("get_tool_uses", {"ids": ["x"]}),
         ("session_start_context", {}), ("remember", {"text": "planted"}),
+        ("work_state_read", {}), ("work_state_write", {"tasks": [{"task": "planted"}]}),
     ],
 )  # fmt: skip
 def test_no_other_project_is(scene: Scene, name: str, tool: str, more: dict[str, Any]) -> None:
@@ -166,6 +168,37 @@ def test_who_read_it_is_told_by_why(scene: Scene) -> None:
     assert "to an agent in claude-code, which asked for it" in said
 
 
+# The to-do list ------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_a_to_do_list_reaches_the_next_session_and_survives_its_switch(scene: Scene) -> None:
+    tasks = [{"task": "mend the cart"}, {"task": "ask for a key", "state": "needs_you"}]
+    said = scene.ask("work_state_write", scene.shop, tasks=tasks, title="Release")
+    assert said.text == "saved: list main of project shop, 2 open of 2"
+    read = scene.ask("work_state_read", scene.shop).text
+    assert "To do: Release (2 open of 2; request_id main)" in read
+    assert "- [needs_you] ask for a key" in read
+    assert "no open list" in scene.ask("work_state_read", scene.pay).text
+    long = scene.ask("work_state_write", scene.shop, tasks=[{"task": "x" * 501}])
+    assert (long.failed, "nothing was kept" in long.text) == (True, True)
+    context = scene.ask("session_start_context", scene.shop).text
+    assert "- [queued] mend the cart" in context
+    kept = scene.live.ask("GET", "/api/work-state?project=shop").json["items"]
+    assert [one["open"] for one in kept] == [2]
+
+    key = "CLAUDE_MEM_WORK_STATE_ENABLED"
+    assert mem(scene.live.paths.data, "config", "set", key, "false").code == 0
+    until(lambda: scene.live.ask("GET", "/api/work-state?project=shop").status == 409)
+    refused = scene.ask("work_state_write", scene.shop, tasks=[])
+    assert refused.failed
+    assert "mem config set CLAUDE_MEM_WORK_STATE_ENABLED true" in refused.text
+    assert "Work state" not in scene.ask("session_start_context", scene.shop).text
+    assert mem(scene.live.paths.data, "config", "set", key, "true").code == 0
+    until(lambda: scene.live.ask("GET", "/api/work-state?project=shop").status == 200)
+    assert "mend the cart" in scene.ask("work_state_read", scene.shop).text
+
+
 # Tools of plugins ----------------------------------------------------------------
 
 PLUGIN = """
@@ -229,8 +262,8 @@ def plugged(install_fake_plugin: FakeSite, tmp_path: Path) -> Plugged:
 
 def test_hook_mem_tools_are_listed_after_ours(plugged: Plugged) -> None:
     tools = plugged.ask("tools/list")["result"]["tools"]
-    assert [tool["name"] for tool in tools[7:]] == ["shout", "long", "broken"]
-    shout = tools[7]
+    assert [tool["name"] for tool in tools[9:]] == ["shout", "long", "broken"]
+    shout = tools[9]
     assert shout["description"] == "Says it louder."
     assert shout["inputSchema"]["properties"] == {"text": {"type": "string"}}
     assert shout["annotations"]["readOnlyHint"] is True

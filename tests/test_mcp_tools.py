@@ -86,11 +86,13 @@ def test_both_transports_list_the_same_tools_that_strict_clients_read(live: Live
     assert tools == listed(live, "stdio")
     assert [tool["name"] for tool in tools] == [
         "important_workflow", "search", "timeline", "get_observations", "get_tool_uses",
-        "session_start_context", "remember",
+        "session_start_context", "remember", "work_state_write", "work_state_read",
     ]  # fmt: skip
     for tool in tools:
         strict(tool["inputSchema"], tool["name"])
-        assert tool["annotations"]["readOnlyHint"] is (tool["name"] != "remember")
+        assert tool["annotations"]["readOnlyHint"] is (
+            tool["name"] not in {"remember", "work_state_write"}
+        )
         assert tool["annotations"]["destructiveHint"] is False
         assert len(tool["description"]) < 900
     assert len(json.dumps(tools)) < 8_000, "it is part of every session"

@@ -100,7 +100,8 @@ def _listed(asker: Asker) -> Iterator[Json]:
     if not asker.settings["CLAUDE_MEM_MCP_ENABLED"]:
         return
     for tool in (*TOOLS, *(CHANGING if asker.may_write else ())):
-        yield tool.listed()
+        if asker.settings[tool.switch]:
+            yield tool.listed()
     yield from Plugged(asker).listed()
 
 
@@ -128,6 +129,8 @@ async def _run(name: str, arguments: Mapping[str, Any], asker: Asker) -> Json:
         if not plugged.has(name):
             raise ProtocolError(INVALID_PARAMS, f"there is no tool {name[:80]}")
         outcome = await plugged.call(name, arguments)
+    elif not asker.settings[own.switch]:
+        return _said(f"this tool is switched off: `mem config set {own.switch} true`", failed=True)
     else:
         outcome = await call_async(name, own.run, asker, arguments)
     if outcome.error is None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import attrs
 
-from claude_mem_core.mcp import reading, writing
+from claude_mem_core.mcp import reading, work_state, writing
 from claude_mem_core.mcp.asker import Asker
 from claude_mem_core.mcp.texts import WORKFLOW
 
@@ -22,7 +22,10 @@ Schema = dict[str, Any]
 
 @attrs.frozen(kw_only=True)
 class OwnTool:
-    """One tool: what a client is told of it, and what it does."""
+    """One tool: what a client is told of it, and what it does.
+
+    `switch`: the setting without which it is neither listed nor run.
+    """
 
     name: str
     title: str
@@ -32,6 +35,7 @@ class OwnTool:
     required: tuple[str, ...] = ()
     read_only: bool = True
     destructive: bool = False
+    switch: str = "CLAUDE_MEM_MCP_ENABLED"
 
     def listed(self) -> dict[str, Any]:
         """As `tools/list` gives it."""
@@ -75,8 +79,8 @@ def _list(help: str, kind: str) -> Schema:
     return {"type": "array", "items": {"type": kind}, "description": help}
 
 
-_PROJECT = _text("label or id of a project; default: the one you are in")
-_SOURCE = _text("only what this agent program recorded, for example claude-code")
+_PROJECT = _text("label or id; default: where you are")
+_SOURCE = _text("only of this agent program, such as claude-code")
 _DATES = {
     "dateStart": _text("first day or time: YYYY-MM-DD or ISO"),
     "dateEnd": _text("last day or time"),
@@ -180,6 +184,44 @@ TOOLS = (
         },
         required=("text",),
         read_only=False,
+    ),
+    OwnTool(
+        name="work_state_write",
+        title="Keep the to-do list",
+        text="Your to-do list, kept for later sessions too. Send the whole list at each change;"
+        " an empty one removes it. It is kept only if the answer begins with `saved`.",
+        run=work_state.write,
+        properties={
+            "tasks": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "properties": {
+                        "task": _text("one line"),
+                        "state": _text("default: queued", *work_state.STATES),
+                    },
+                    "required": ["task"],
+                },
+                "description": f"in order, at most {work_state.MOST_TASKS}",
+            },
+            "title": _text("the goal, in words"),
+            "request_id": _text("name of a second goal"),
+            "project": _PROJECT,
+        },
+        required=("tasks",),
+        read_only=False,
+        switch=work_state.SWITCH,
+    ),
+    OwnTool(
+        name="work_state_read",
+        title="Read the to-do list",
+        text="The open to-do lists of this project.",
+        run=work_state.read,
+        properties={
+            "request_id": _text("only this goal, also when all is done"),
+            "project": _PROJECT,
+        },
+        switch=work_state.SWITCH,
     ),
 )
 BY_NAME: Mapping[str, OwnTool] = {tool.name: tool for tool in TOOLS}

@@ -13,7 +13,14 @@ from typing import Any
 import apsw
 import attrs
 
-from claude_mem_core.recall import context_rows, dates, economics, reinforce, standing
+from claude_mem_core.recall import (
+    context_rows,
+    dates,
+    economics,
+    reinforce,
+    standing,
+    work_state,
+)
 from claude_mem_core.recall.context_page import Page
 from claude_mem_core.recall.context_rows import Row, SummaryRow, Wanted
 from claude_mem_core.recall.icons import LEGEND
@@ -145,6 +152,8 @@ def _context(
     no_room = page.personal(own)
     omitted = {**omitted, "personal, beyond their share": no_room} if no_room else omitted
     page.pinned(pinned)
+    if what.since_ms is None and (beyond := page.work(work_state.lines(conn, what, settings))):
+        omitted = {**omitted, "work state, beyond its share": beyond}
     praised = [] if what.since_ms is not None else _praised(conn, what, rows)
     rows = [*rows, *praised]
     page.climbed(rows, {**chosen.reasons, **{row.key: PRAISED for row in praised}})

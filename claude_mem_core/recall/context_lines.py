@@ -12,6 +12,7 @@ from claude_mem_core.recall.context import (
     VERIFY,
     ContextText,
 )
+from claude_mem_core.recall.context_page import WORK
 from claude_mem_core.recall.icons import LEGEND
 from claude_mem_core.render import FENCE_TAG
 
@@ -29,6 +30,7 @@ _BEGINS = (
     ("Stats: ", "the settings CLAUDE_MEM_CONTEXT_SHOW_..."),
     ("Behind these titles", "the setting CLAUDE_MEM_CONTEXT_SHOW_WORK_TOKENS"),
     ("### Last session", "the setting CLAUDE_MEM_CONTEXT_SHOW_LAST_SUMMARY"),
+    (WORK, "the setting CLAUDE_MEM_WORK_STATE_ENABLED"),
     ("### Previously", "the setting CLAUDE_MEM_CONTEXT_SHOW_LAST_MESSAGE"),
     ("### Yours, in", "what belongs to you: `mem personal`"),
     ("Nothing is remembered", "the setting CLAUDE_MEM_WELCOME_HINT_ENABLED"),
@@ -49,7 +51,8 @@ def explained(made: ContextText) -> Iterator[tuple[str, str]]:
             why = section
         else:
             why = _of_ours(line, titled=titled)
-            section = why if line.startswith("### ") and not _DAY.fullmatch(line) else section
+            begins = line == WORK or (line.startswith("### ") and not _DAY.fullmatch(line))
+            section = why if begins else section
         titled = titled or line.startswith("# [")
         yield line, why
 

@@ -21,6 +21,9 @@ VERIFY = "[verify] "
 ROWS_FIRST = 0.6
 # Share of the room that the person's own memories may take; the first always stands.
 PERSONAL_SHARE = 0.25
+# Share of the room that the state of the work may take.
+WORK_SHARE = 0.2
+WORK = "Work state:"
 OWN = "### Yours, in every project"
 OWN_CHARS = 600
 
@@ -88,6 +91,17 @@ class Page:
         """The agent's last words of the session before."""
         if answer:
             self._section("### Previously", [f"| {for_prompt(answer, 600)}"])
+
+    def work(self, lines: Sequence[str]) -> int:
+        """Where work stands, in its share; how many lines had no room."""
+        least = self._room.bytes - round(self._room.bytes * WORK_SHARE)
+        for at, line in enumerate(lines):
+            added = [f"| {line}"] if at else ["", WORK, f"| {line}"]
+            size = sum(len(one.encode()) + 1 for one in added)
+            if self._room.bytes - size < least or not self._room.take(added):
+                return len(lines) - at
+            self._foot += added
+        return 0
 
     def block(self, block: Block) -> None:
         """A plugin's block."""

@@ -99,6 +99,12 @@ CONTEXT = (
         help="Add the agent's last words of the session before.",
     ),
     _switch(
+        key="CLAUDE_MEM_WORK_STATE_ENABLED",
+        default=True,
+        sources=FILE,
+        help="Where work stands in a session's first context, and tools for an agent's list.",
+    ),
+    _switch(
         key="CLAUDE_MEM_CONTEXT_SHOW_TERMINAL_OUTPUT",
         default=True,
         sources=FILE,

@@ -46,6 +46,7 @@ WORDS: Mapping[str, Words] = {
     "sdk_sessions": Words(("user_prompt", "custom_title"), at="t.started_at_epoch"),
     "corrections": Words(("before",), at="t.at_ms", project=OF_SESSION),
     "advisor_calls": Words(("prompt", "advice"), project=OF_SESSION),
+    "work_lists": Words(("request_id", "title", "tasks"), at="t.updated_at_epoch"),
     "given_log": Words(("what", "query"), at="t.at_ms", project=OF_SESSION),
     "context_given": Words(
         ("what",), at="t.at_ms", project=OF_SESSION, key="t.session_db_id, t.what"
@@ -277,7 +278,7 @@ def _of_age(conn: apsw.Connection, chosen: Chosen, now: int, limit: int) -> Eras
 def _beside(
     conn: apsw.Connection, chosen: Chosen, limit: int
 ) -> Iterator[tuple[str, list[fetch.Row]]]:
-    """What waits to be observed, and what was deleted and could come back."""
+    """What waits to be observed, what was deleted and could come back, and to-do lists."""
     trashed = "json_extract(t.before, '$.row.created_at_epoch')"
     for table, sql, at in (
         ("pending_messages", WAITING, "t.created_at_epoch"), ("corrections", TRASHED, trashed)
@@ -286,6 +287,9 @@ def _beside(
             continue
         mine = MINE.format(project=OF_SESSION, at=at)
         yield table, fetch.rows(conn, sql.replace("{mine}", mine), *chosen.bounds, limit)
+    if "work_lists" in tables(conn):
+        sql = f"SELECT t.id FROM work_lists t WHERE {_mine(WORDS['work_lists'])} LIMIT ?3"
+        yield "work_lists", fetch.rows(conn, sql, *chosen.bounds, limit)
 
 
 def _counted(found: expire.Expired) -> Erased:

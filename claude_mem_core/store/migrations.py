@@ -127,6 +127,12 @@ def _alike(conn: apsw.Connection) -> None:
     connect.run(conn, sql.read_text(encoding="utf-8"))
 
 
+def _work_lists(conn: apsw.Connection) -> None:
+    """The to-do lists that agents keep."""
+    sql = resources.files(__package__) / "work_lists.sql"
+    connect.run(conn, sql.read_text(encoding="utf-8"))
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, _first),
     Migration(2, _places),
@@ -137,5 +143,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(7, _said),
     Migration(8, _staleness),
     Migration(9, _alike),
+    Migration(10, _work_lists),
 )
 VERSION = MIGRATIONS[-1].number

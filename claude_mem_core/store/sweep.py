@@ -18,7 +18,7 @@ Clean = Callable[[Any], Any]  # a text, or a JSON value, without what may not be
 Counts = Callable[[str, str], Mapping[str, int]]  # by name, what is new in the second text
 JSON = {
     "payload", "tool_input", "tool_response", "before", "facts", "concepts", "files_read",
-    "files_modified", "files_edited", "metadata",
+    "files_modified", "files_edited", "metadata", "tasks",
 }  # fmt: skip
 KEYS = {"context_given": "session_db_id || ' ' || what"}
 LETTERS = {"observations": "", "session_summaries": "S", "user_prompts": "P"}

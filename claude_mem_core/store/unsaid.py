@@ -68,6 +68,10 @@ def _log(conn: apsw.Connection, key: fetch.Row, now: int) -> None:
     conn.execute("DELETE FROM given_log WHERE id = ?", key)
 
 
+def _work_list(conn: apsw.Connection, key: fetch.Row, now: int) -> None:
+    conn.execute("DELETE FROM work_lists WHERE id = ?", key)
+
+
 ACTS: Mapping[str, Act] = {
     **{table: _memory(kind) for table, kind in MEMORIES.items()},
     "tool_uses": _tool_use,
@@ -78,4 +82,5 @@ ACTS: Mapping[str, Act] = {
     "advisor_calls": _advice,
     "context_given": _given,
     "given_log": _log,
+    "work_lists": _work_list,
 }

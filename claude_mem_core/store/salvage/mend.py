@@ -23,7 +23,8 @@ LOST_PROJECTS = """
     UNION ALL SELECT project_id, project FROM observations
     UNION ALL SELECT project_id, project FROM session_summaries
     UNION ALL SELECT project_id, project FROM user_prompts
-    UNION ALL SELECT project_id, project FROM tool_uses)
+    UNION ALL SELECT project_id, project FROM tool_uses
+    UNION ALL SELECT project_id, project FROM work_lists)
   SELECT id, min(label) FROM named
   WHERE id > 0 AND id NOT IN (SELECT id FROM projects)
   GROUP BY id ORDER BY id

@@ -34,6 +34,7 @@ MODULES = (
     "wellness",
     "tv",
     "work",
+    "work_state",
     "logs",
     "admin",
     "projects",

@@ -52,7 +52,7 @@ async def save(call: Call) -> dict[str, Any]:
     trust, own = trust_of(call), bool(call.body.get("personal"))
     if own:
         by_hand(call)
-    place = None if own else await _place(call)
+    place = None if own else await place_asked(call)
 
     def write(conn: Any) -> Any:
         now = now_ms()
@@ -76,7 +76,8 @@ async def save(call: Call) -> dict[str, Any]:
     }
 
 
-async def _place(call: Call) -> Place:
+async def place_asked(call: Call) -> Place:
+    """The place that a body names, by `project` or by `cwd`."""
     label = call.body.get("project")
     if label:
         return await call.services.store.aread(lambda conn: named(conn, label))
