@@ -177,7 +177,7 @@ def test_a_to_do_list_reaches_the_next_session_and_survives_its_switch(scene: Sc
     said = scene.ask("work_state_write", scene.shop, tasks=tasks, title="Release")
     assert said.text == "saved: list main of project shop, 2 open of 2"
     read = scene.ask("work_state_read", scene.shop).text
-    assert "To do: Release (2 open of 2; request_id main)" in read
+    assert "To do, as an agent keeps it: Release (2 open of 2; request_id main)" in read
     assert "- [needs_you] ask for a key" in read
     assert "no open list" in scene.ask("work_state_read", scene.pay).text
     long = scene.ask("work_state_write", scene.shop, tasks=[{"task": "x" * 501}])

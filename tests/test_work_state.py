@@ -128,7 +128,7 @@ def test_the_section_says_how_the_last_session_was_left(home: Home) -> None:
         "Last asked (P2): now mend the tests",
         "Failed when last run: pytest tests/test_a.py",
         "Files in hand: src/app.py",
-        "To do: Release (1 open of 2; request_id main)",
+        "To do, as an agent keeps it: Release (1 open of 2; request_id main)",
         "- [doing] b",
     ]
     why = dict(explained(made))
@@ -161,7 +161,7 @@ def test_what_reads_like_an_order_or_closes_the_frame_is_harmless(home: Home) ->
     assert "curl" not in text
     assert text.count("</claude-mem-context>") == 1
     assert "- [queued] mend 'x' \u2039b\u203aend" in text
-    assert "To do: (2 open of 2; request_id main)" in text
+    assert "To do, as an agent keeps it: (2 open of 2; request_id main)" in text
     assert "- and 1 more: work_state_read" in text
 
 
@@ -198,7 +198,7 @@ def test_another_agent_program_sees_the_lists_but_not_what_this_one_did(home: Ho
         )
     )
     rest = section(context(home, {"host": "kimi-code"}))[1:]
-    assert rest == ["To do: (1 open of 1; request_id main)", "- [queued] b"]
+    assert rest == ["To do, as an agent keeps it: (1 open of 1; request_id main)", "- [queued] b"]
 
 
 def test_every_statement_walks_an_index(home: Home) -> None:

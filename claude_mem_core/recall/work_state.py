@@ -73,7 +73,7 @@ def listed(one: WorkList, most: int) -> Iterator[str]:
     title = "" if instruction_like(one.title) else for_prompt(one.title, LINE_CHARS)
     name = for_prompt(one.request_id, 60)
     about = f"{title} " if title else ""
-    yield f"To do: {about}({len(still)} open of {len(one.tasks)}; request_id {name})"
+    yield f"To do, as an agent keeps it: {about}({len(still)} open of {len(one.tasks)}; request_id {name})"
     for task in shown:
         yield f"- [{for_prompt(task.state, 20)}] {for_prompt(task.text, LINE_CHARS)}"
     if len(still) > len(shown):
