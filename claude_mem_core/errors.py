@@ -32,7 +32,12 @@ class UnknownName(MemError):
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
         known_text = ", ".join(known) or "none installed"
         text = f"no {kind} named {name!r} (known: {known_text})"
-        if kind in {"host", "provider"} and name.replace("-", "").isalnum():
+        from difflib import get_close_matches  # an error only; hooks load this module
+
+        near = get_close_matches(name, known, n=1, cutoff=0.75)
+        if near:  # a mistyped name must not become a package of a stranger
+            text = f"no {kind} named {name!r}; did you mean {near[0]}? (known: {known_text})"
+        elif kind in {"host", "provider"} and name.replace("-", "").isalnum():
             text += f"; others come as packages: pip install claude-mem-{kind}-{name}"
         super().__init__(text)
 

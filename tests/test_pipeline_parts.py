@@ -9,12 +9,13 @@ import attrs
 import pytest
 
 from claude_mem_core.clean import skip_pattern
-from claude_mem_core.pipeline import door, notices, oversize
+from claude_mem_core.pipeline import door, oversize
 from claude_mem_core.pipeline.adapters import Adapters, UnknownHost
 from claude_mem_core.pipeline.bus import BACKLOG, Bus
 from claude_mem_core.pipeline.clean_reply import cleaned, lowest
 from claude_mem_core.pipeline.keys import event_key
 from claude_mem_core.pipeline.origin import trust_of
+from claude_mem_core.plugins import news
 from claude_mem_core.plugins.index import scan
 from claude_mem_core.plugins.registry import Registry
 from claude_mem_core.projects import Place
@@ -53,7 +54,7 @@ def test_many_new_plugins_are_one_short_line() -> None:
             f" `mem plugins block claude-mem-p{n}` stops it"
             for n in range(count)
         ]
-        return notices.in_short(lines)
+        return "; ".join(news.few(lines))
 
     assert told(2).count("package index") == 2
     many = told(20)

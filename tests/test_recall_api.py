@@ -398,6 +398,6 @@ def test_commands(live: LiveWorker) -> None:
 def test_why(live: LiveWorker) -> None:
     ran = mem(live.paths.data, "why", f"#{FIRST}")
     assert ran.out.startswith(f"#{FIRST}: trust work")
-    assert "made from 0 events" in ran.out
+    assert "made from no event: kept by hand" in ran.out
     assert mem(live.paths.data, "why", "--json", "S1").json["key"] == "S1"
     assert mem(live.paths.data, "why", "999").code == 1

@@ -205,6 +205,7 @@ def test_look_first_then_let_it_go_and_the_file_shrinks(live: LiveWorker) -> Non
     assert mem(data, "config", "set", "CLAUDE_MEM_RETENTION_RULES", rule).code == 0
     shown = mem(data, "retention", "show", "--json").json
     assert (shown["gone"], shown["applied"]) == ({"observations": 27}, False)
+    assert mem(data, "retention").out.startswith("observations of big: the newest 3\n")
     assert mem(data, "retention", "apply").code == 2, "nobody was asked"
     before = live.paths.database.stat().st_size
     done = mem(data, "retention", "apply", "--yes")
@@ -216,7 +217,9 @@ def test_look_first_then_let_it_go_and_the_file_shrinks(live: LiveWorker) -> Non
     assert len(found) == 3
     mem(data, "config", "set", "CLAUDE_MEM_RETENTION_RULES", "[]")
     _emptied_within_pages(live)
-    mem(data, "config", "set", "CLAUDE_MEM_RETENTION_RULES", '[{"kind": "x"}]')
+    by_hand = json.loads(live.paths.settings.read_text())
+    by_hand["CLAUDE_MEM_RETENTION_RULES"] = [{"kind": "x"}]
+    live.paths.settings.write_text(json.dumps(by_hand))
     wrong = mem(data, "retention")
     assert wrong.code == 2
     assert "rule 1 of" in wrong.err

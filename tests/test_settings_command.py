@@ -79,6 +79,25 @@ def test_list_shows_everything_with_origin_as_text_and_json(mem) -> None:
     assert len(changed) < 5
 
 
+def test_list_shows_each_area_once(mem) -> None:
+    areas = [line for line in mem("list").out.splitlines() if line.startswith("[")]
+    assert len(areas) == len(set(areas)) > 10
+
+
+@pytest.mark.parametrize(
+    ("rules", "fault"),
+    [
+        ('[{"kind": "prompts"}]', "rule 1: it needs days or count"),
+        ('[{"kind": "events", "days": 9}, {"kind": "x"}]', "rule 2: its kind must be all"),
+        ('{"kind": "events", "days": 9}', "allowed: a JSON list"),
+    ],
+)
+def test_a_rule_of_retention_that_is_none_is_refused(mem, rules: str, fault: str) -> None:
+    done = mem("set", "retention-rules", rules)
+    assert (done.code, fault in done.err) == (2, True), done.err
+    assert mem("get", "retention-rules").out == "[]\n"
+
+
 def test_path_says_where_even_when_nothing_is_there(mem, data: Path) -> None:
     assert mem("path").out == f"{data / 'settings.json'}\n"
     assert mem("path", "--json").json()["exists"] is False

@@ -174,7 +174,7 @@ def test_by_command(live: LiveWorker) -> None:
     assert mem(data, "useful", number).code == 0
     assert mem(data, "outdated", number, "--json").code == 0
     said = mem(data, "why", number).out
-    assert "called useful 1 times" in said
+    assert "called useful 1 time\n" in said
     assert "called outdated" in said
     assert "pelican" not in mem(data, "context", "--cwd", shop).out
     assert mem(data, "outdated", "--undo", f"#{number}").code == 0

@@ -10,7 +10,9 @@ from claude_mem_core.errors import InvalidInput
 from claude_mem_core.worker import spec
 from claude_mem_core.worker.body import storable
 from claude_mem_core.worker.check import check, parameters
-from claude_mem_core.worker.spec import Endpoint
+from claude_mem_core.worker.routes.browse import MEMORY
+from claude_mem_core.worker.routes.correct import NUMBER
+from claude_mem_core.worker.spec import KEY, Endpoint
 
 
 async def nothing(_: spec.Call) -> object:
@@ -112,6 +114,13 @@ def test_good_bodies_pass(value: Any) -> None:
 def test_bad_bodies_are_named(value: Any, names: str) -> None:
     with pytest.raises(InvalidInput, match=names):
         check(value, BODY, "the body")
+
+
+@pytest.mark.parametrize("pattern", [f"^{KEY}$", MEMORY, NUMBER])
+def test_an_id_that_is_none_is_answered_in_words(pattern: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^id must be an? (id|number) like 12") as told:
+        check("foo", {"type": "string", "pattern": pattern}, "id")
+    assert "[0-9]" not in str(told.value)
 
 
 def test_what_no_column_takes_is_replaced() -> None:

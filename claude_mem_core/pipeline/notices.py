@@ -28,7 +28,6 @@ from claude_mem_core.store import Store, counters, links, meta, offer, projects
 
 AGAIN_MS = 20 * 3_600_000
 SAID = "notices_said"
-MOST_NEWS = 3
 PATIENCE_S = 0.5
 LOST = (
     "memory: {} events could not be kept, because the data directory was full or not"
@@ -139,23 +138,12 @@ class Notices:
 
     def _plugins(self) -> str | None:
         found = plugin_news.news(self._paths, "session", mark=False)
-        self._news = "memory: " + in_short(found) if found else ""
+        self._news = "memory: " + "; ".join(plugin_news.few(found)) if found else ""
         return self._news or None
 
     def _claude_mem(self) -> str | None:
         there = (self._paths.data / offer.NAME).is_file()
         return FOUND.format(self._paths.data) if there else None
-
-
-def in_short(found: list[str]) -> str:
-    """News of plugins; of many only the names, for this is one line above a session."""
-    if len(found) <= MOST_NEWS:
-        return "; ".join(found)
-    names = ", ".join(line.split(" (")[0].split(" plugin ")[-1] for line in found)
-    return (
-        f"{len(found)} new or changed plugins: {names}; `mem plugins` says what they offer"
-        " and where they are from, `mem plugins block NAME` stops one"
-    )
 
 
 def _clones(conn: apsw.Connection, place: Place) -> list[links.Clone]:

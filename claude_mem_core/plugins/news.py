@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from claude_mem_core.paths import Paths
 
 SECTION = "told"
+MOST = 3  # more than these are named only: one line, not a page
 
 
 def news(paths: Paths, place: str = "status", *, mark: bool = True) -> list[str]:
@@ -34,6 +35,18 @@ def news(paths: Paths, place: str = "status", *, mark: bool = True) -> list[str]
         others = places if isinstance(places, dict) else {}
         save_cache(paths.plugin_index, {**kept, SECTION: {**others, place: now}})
     return lines
+
+
+def few(found: list[str]) -> list[str]:
+    """The news as they are; many of them as one line with the names only."""
+    if len(found) <= MOST:
+        return found
+    names = ", ".join(line.split(" (")[0].split(" plugin ")[-1] for line in found)
+    line = (
+        f"{len(found)} new or changed plugins: {names}; `mem plugins` says what they offer"
+        " and where they are from, `mem plugins block NAME` stops one"
+    )
+    return [line]
 
 
 def _told(kept: dict[str, Any], place: str) -> dict[str, Any]:

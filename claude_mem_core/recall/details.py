@@ -70,7 +70,7 @@ def _head(record: Record, sign: str, title: str) -> list[str]:
     if record.host:
         about.append(f"Host: {for_prompt(record.host, 60)}")
     if not isinstance(record, Prompt) and record.trust is Trust.FOREIGN:
-        about.append("Source: from web")
+        about.append("Source: from outside")
     return [f"## #{key_of(record)} {sign} {for_prompt(title, 300)}", " | ".join(about)]
 
 

@@ -41,7 +41,7 @@ def why(conn: apsw.Connection, key: Key) -> dict[str, Any]:
     """
     found = load(conn, [key])
     if not found:
-        raise NotFound(f"#{'S' if key[0] is DocKind.SUMMARY else ''}{key[1]} not found")
+        raise NotFound(f"#{'S' if key[0] is DocKind.SUMMARY else ''}{key[1]} not found; `mem search WORDS` finds what is there")
     record, (kind, number) = found[0], key
     name = key_of(record)
     events = fetch.rows(conn, _EVIDENCE, kind.value, number, MOST)

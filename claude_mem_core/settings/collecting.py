@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from claude_mem_core.settings.retention_area import RETENTION, rules_fault
 from claude_mem_core.settings.values import BadValue, masked_text, parse
 from claude_mem_core.types import Setting
 
@@ -45,7 +46,8 @@ def refusal(setting: Setting, text: str) -> str | None:
         parsed = parse(setting, text)
     except BadValue as fault:
         return str(fault)
-    return parsed.note or None
+    wrong = rules_fault(parsed.value) if setting.key == RETENTION[0].key else ""
+    return parsed.note or wrong or None
 
 
 def out_of_reach(setting: Setting) -> str:

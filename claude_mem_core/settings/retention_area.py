@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from claude_mem_core.types import Setting
+
+NAMES = ("events", "prompts", "summaries", "observations")
 
 _retention = partial(
     Setting, area="retention", scope="machine", sources=("file", "environment", "viewer")
@@ -29,3 +33,24 @@ RETENTION = (
         " 0 for no limit.",
     ),
 )
+
+
+def rules_fault(rules: list[Any]) -> str:
+    """What is wrong with a list of rules; empty when nothing is."""
+    for number, entry in enumerate(rules, 1):
+        fault = rule_fault(entry)
+        if fault:
+            return f"can't hold rule {number}: {fault}"
+    return ""
+
+
+def rule_fault(entry: Any) -> str:
+    """Why this is no rule; empty when it is one."""
+    if not isinstance(entry, Mapping) or entry.get("kind") not in {*NAMES, "all"}:
+        return f"its kind must be all, {', '.join(NAMES)}"
+    if unknown := sorted(set(entry) - {"kind", "project", "days", "count"}):
+        return f"{unknown[0]!r} is not known"
+    numbers = [entry.get(name, 0) for name in ("days", "count")]
+    if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers):
+        return "days and count must be whole numbers"
+    return "" if any(numbers) else "it needs days or count"

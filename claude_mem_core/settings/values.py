@@ -83,6 +83,8 @@ def allowed(setting: Setting) -> str:
     if setting.type == "enum":
         return ", ".join(choice or "nothing" for choice in setting.choices)
     words = ALLOWED[setting.type]
+    if setting.type == "json":
+        words = "a JSON list" if isinstance(setting.default, list) else "a JSON object"
     if setting.low is None or setting.high is None:
         return CHECKED.get(setting.key, (words,))[0]
     return f"{words} from {setting.low:g} to {setting.high:g}"

@@ -6,13 +6,14 @@ Of events only the content goes; their receipts stay.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apsw
 import attrs
 
 from claude_mem_core.errors import InvalidInput
+from claude_mem_core.settings.retention_area import NAMES, rule_fault
 from claude_mem_core.store import fetch, forget, projects, text
 from claude_mem_core.types import DocKind
 
@@ -21,7 +22,6 @@ DAY_MS = 86_400_000
 KINDS = {
     "observations": DocKind.OBSERVATION, "summaries": DocKind.SUMMARY, "prompts": DocKind.PROMPT,
 }  # fmt: skip
-NAMES = ("events", "prompts", "summaries", "observations")
 # Tool uses that came without an event, by an import: raw as well, so they go with events.
 RAW = "tool_uses"
 # In this order the oldest goes when the file is too large.
@@ -73,7 +73,7 @@ def rules(conn: apsw.Connection, given: Any) -> list[Rule]:
 
 
 def _rules(conn: apsw.Connection, number: int, entry: Any) -> Iterator[Rule]:
-    fault = _fault(entry)
+    fault = rule_fault(entry)
     if fault:
         raise InvalidInput(f"rule {number} of {SETTING}: {fault}; nothing was deleted")
     name = entry.get("project")
@@ -83,17 +83,6 @@ def _rules(conn: apsw.Connection, number: int, entry: Any) -> Iterator[Rule]:
         yield Rule(
             kind=kind, projects=among, days=entry.get("days", 0), count=entry.get("count", 0)
         )
-
-
-def _fault(entry: Any) -> str:
-    if not isinstance(entry, Mapping) or entry.get("kind") not in {*NAMES, "all"}:
-        return f"its kind must be all, {', '.join(NAMES)}"
-    if unknown := sorted(set(entry) - {"kind", "project", "days", "count"}):
-        return f"{unknown[0]!r} is not known"
-    numbers = [entry.get(name, 0) for name in ("days", "count")]
-    if not all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers):
-        return "days and count must be whole numbers"
-    return "" if any(numbers) else "it needs days or count"
 
 
 def due(conn: apsw.Connection, rule: Rule, now: int, limit: int) -> list[int]:

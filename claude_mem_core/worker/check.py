@@ -11,6 +11,12 @@ from claude_mem_core.errors import InvalidInput
 from claude_mem_core.worker.spec import Endpoint, Param, Schema
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,18})")
+# Patterns that people meet at the command line, in words.
+IDS = {
+    "^#?[SsPp]?[0-9]{1,18}$": "be an id like 12, S3 or P4; `mem search WORDS` shows ids",
+    "^[Ss]?[0-9]{1,18}$": "be an id like 12 or S3; `mem search WORDS` shows ids",
+    "^[0-9]{1,18}$": "be a number like 12",
+}
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -82,7 +88,7 @@ def _check_text(value: str, schema: Schema, name: str) -> None:
         raise InvalidInput(f"{name} is longer than {longest} characters")
     pattern = schema.get("pattern")
     if pattern and not re.search(pattern, value):
-        raise InvalidInput(f"{name} must match {pattern}")
+        raise InvalidInput(f"{name} must {IDS.get(pattern, f'match {pattern}')}")
 
 
 def _check_number(value: float, schema: Schema, name: str) -> None:

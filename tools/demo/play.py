@@ -133,7 +133,9 @@ def main() -> int:
         show(demo, keep)
     finally:
         if keep:
-            sys.stdout.write(f"left running with CLAUDE_MEM_DATA_DIR={demo.data}\n")
+            data = f"CLAUDE_MEM_DATA_DIR={demo.data}"
+            sys.stdout.write(f"Look around: {data} {sys.executable} -m {MEM[-1]} status\n")
+            sys.stdout.write(f"End it:      {data} {sys.executable} -m {MEM[-1]} stop\n")
         else:
             sys.stdout.write(
                 "The worker of the demo is stopped now; `make demo KEEP=1` leaves it and prints the address of the viewer.\n"

@@ -140,7 +140,8 @@ def _value(setting: Setting, settings: Settings) -> Any:
 
 def _print_all(source: SettingsSource, settings: Settings, shown: list[Setting]) -> None:
     area = ""
-    for setting in shown:
+    areas = list(dict.fromkeys(setting.area for setting in shown))
+    for setting in sorted(shown, key=lambda setting: areas.index(setting.area)):
         if setting.area != area:
             emit(("" if not area else "\n") + f"[{setting.area}]")
             area = setting.area

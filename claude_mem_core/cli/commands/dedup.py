@@ -9,7 +9,8 @@ HELP = "find memories that say the same in other words; nothing is merged on a g
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.set_defaults(action="list", project=None, status="pending", json=False)
+    parser.set_defaults(action="list", project=None, status="pending")
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     listed = actions.add_parser("list", help="pairs, the likest first")
     listed.add_argument("--project", help="label or id")
@@ -20,7 +21,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     resolve.add_argument("id", type=int, help="number of the pair")
     resolve.add_argument("status", choices=("distinct", "dismissed"), help="your verdict")
     for action in (listed, scan, resolve):
-        action.add_argument("--json", action="store_true", help="print a JSON object")
+        action.add_argument("--json", action="store_true", default=argparse.SUPPRESS,
+                            help="print a JSON object")  # fmt: skip
 
 
 def run(args: argparse.Namespace) -> int:

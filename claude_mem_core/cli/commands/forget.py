@@ -84,11 +84,16 @@ def _shown(args: argparse.Namespace, found: dict[str, Any]) -> int:
 
 
 def _lines(found: dict[str, Any], what: str) -> Iterator[str]:
-    counts = [f"{found['count']} memories and prompts"] if found["count"] else []
-    counts += [f"{n} {name.replace('_', ' ')}" for name, n in sorted(found["rows"].items())]
+    whole = "memory or prompt" if found["count"] == 1 else "memories and prompts"
+    counts = [f"{found['count']} {whole}"] if found["count"] else []
+    counts += [_counted(n, name.replace("_", " ")) for name, n in sorted(found["rows"].items())]
     yield f"{', '.join(counts) or 'nothing'} {what}"
     for file in found["files"]:
         yield f"  {file['path']}: {DONE[file['what']]}"
+
+
+def _counted(count: int, names: str) -> str:
+    return f"{count} {names.removesuffix('s') if count == 1 else names}"
 
 
 def _proof(done: dict[str, Any]) -> Iterator[str]:

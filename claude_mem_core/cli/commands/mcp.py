@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable
 
 from claude_mem_core.errors import UsageError
@@ -15,6 +15,7 @@ SCOPES = ("user", "project", "local")
 
 def arguments(parser: ArgumentParser) -> None:
     """The actions and their options."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     status = actions.add_parser("status", help="where the server is registered (the default)")
     _places(status)
@@ -45,7 +46,7 @@ def arguments(parser: ArgumentParser) -> None:
 def _places(parser: ArgumentParser) -> None:
     parser.add_argument("--ide", action="append", metavar="HOST", help="this host; repeatable")
     parser.add_argument("--scope", choices=SCOPES, default="user", help="default: user")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
 
 
 def run(args: Namespace) -> int:
@@ -59,7 +60,7 @@ def run(args: Namespace) -> int:
         "serve": _serve,
     }
     if args.action is None:
-        args.action, args.ide, args.scope, args.json = "status", None, "user", False
+        args.action, args.ide, args.scope = "status", None, "user"
     return actions[args.action](args)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import SUPPRESS, ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -29,7 +29,7 @@ def arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     listing = actions.add_parser("list", help="every plugin with its state (the default)")
-    listing.add_argument("--json", action="store_true", default=None, help="print JSON")
+    listing.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
     for name, text in (
         ("block", "never load these: a plugin, a kind or a distribution"),
         ("unblock", "take them off the list of blocked ones"),
@@ -37,7 +37,7 @@ def arguments(parser: ArgumentParser) -> None:
     ):
         action = actions.add_parser(name, help=text)
         action.add_argument("name", nargs="+")
-        action.add_argument("--json", action="store_true", default=None, help="print JSON")
+        action.add_argument("--json", action="store_true", default=SUPPRESS, help="print JSON")
 
 
 def run(args: Namespace) -> int:

@@ -18,8 +18,9 @@ HELP = "list projects as places; rename, merge, split, adopt, link them, and tak
 def arguments(parser: argparse.ArgumentParser) -> None:
     from claude_mem_core.cli import regrouping
 
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    parser.set_defaults(action="list", json=False)
+    parser.set_defaults(action="list")
     _action(actions, "list", "every project with its place, and what could be linked")
     link = _action(actions, "link", "make a project one with another: both read all of it")
     link.add_argument("names", nargs="+", metavar="PROJECT",
@@ -35,7 +36,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def _action(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text)
-    parser.add_argument("--json", action="store_true", help="print a JSON object")
+    parser.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print a JSON object"
+    )
     return parser
 
 

@@ -24,8 +24,9 @@ RECENT_MS = 1_800_000
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON value")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    parser.set_defaults(action="status", json=False)
+    parser.set_defaults(action="status")
     _action(actions, "status", "how much waits, is in work, has failed")
     show = _action(actions, "show", "the items, or everything about one")
     show.add_argument("id", nargs="?", type=int, help="number of an item")
@@ -52,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _action(actions: Any, name: str, text: str) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = actions.add_parser(name, help=text, description=text)
-    parser.add_argument("--json", action="store_true", help="print a JSON value")
+    parser.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print a JSON value"
+    )
     return parser
 
 

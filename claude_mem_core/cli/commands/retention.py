@@ -18,20 +18,23 @@ RULE = "CLAUDE_MEM_RETENTION_RULES"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     for name, text in (
         ("show", "the rules, and what would go by them now (the default)"),
         ("apply", "let it go now; by itself it happens every six hours"),
     ):
         action = actions.add_parser(name, help=text, description=text)
-        action.add_argument("--json", action="store_true", help="print a JSON object")
+        action.add_argument(
+            "--json", action="store_true", default=argparse.SUPPRESS, help="print a JSON object"
+        )
         if name == "apply":
             action.add_argument("--yes", action="store_true", help="do not ask")
 
 
 def run(args: argparse.Namespace) -> int:
     """0 done, 1 when the answer was no, 2 a rule is none."""
-    ask, as_json = client(), bool(getattr(args, "json", False))
+    ask, as_json = client(), args.json
     found = ask.get("/api/retention", timeout=PATIENCE_S)
     if args.action == "apply":
         if not args.yes and not _agreed(found, as_json=as_json):
@@ -61,8 +64,8 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
     if found["max_mb"]:
         yield f"the database: at most {found['max_mb']} MB, it has {size(found['after'])}"
     if not found["rules"] and not found["max_mb"]:
-        yield f"everything is kept; for example: mem config set {RULE} "
-        yield """  '[{"kind": "events", "days": 90}]'"""
+        yield "everything is kept; a rule is made like this:"
+        yield f"""  mem config set {RULE} '[{{"kind": "events", "days": 90}}]'"""
     counts = [f"{number} {kind}" for kind, number in sorted(found["gone"].items())]
     yield f"{', '.join(counts) or 'nothing'} {'went' if found['applied'] else 'would go'}"
     if found["over"]:
@@ -70,5 +73,9 @@ def _lines(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _rule(rule: dict[str, Any]) -> str:
-    limits = [f"{rule[name]} {name}" for name in ("days", "count") if rule.get(name)]
+    limits = [
+        words.format(rule[name])
+        for name, words in (("days", "{} days"), ("count", "the newest {}"))
+        if rule.get(name)
+    ]
     return f"{rule['kind']} of {rule.get('project') or 'every project'}: {', '.join(limits)}"

@@ -186,16 +186,19 @@ def _work(found: dict[str, Any]) -> Iterator[str]:
 
 def _counted(counts: dict[str, int]) -> str:
     skipped = {k.partition(":")[2]: n for k, n in counts.items() if k.startswith("skipped:")}
-    parts = [f"{counts.get('accepted', 0)} accepted", f"{sum(skipped.values())} skipped"]
-    parts += [f"{n} {reason}" for reason, n in sorted(skipped.items())]
+    why = ", ".join(f"{n} {reason}" for reason, n in sorted(skipped.items()))
+    parts = [f"{counts.get('accepted', 0)} accepted"]
+    parts += [f"{sum(skipped.values())} skipped{f' ({why})' if why else ''}"]
     parts += [f"{counts[k]} {k}" for k in ("duplicate", "refused", "dead") if counts.get(k)]
     return ", ".join(parts)
 
 
 def _trouble(found: dict[str, Any]) -> Iterator[str]:
+    from claude_mem_core.plugins.news import few
+
     if found["lost"]:
         yield f"! {found['lost']} events were lost: hooks could not write them to disk"
-    yield from (f"* {line}" for line in (*found["news"], *found.get("clones", ())))
+    yield from (f"* {line}" for line in (*few(found["news"]), *found.get("clones", ())))
     for topic, text in found.get("notes", {}).items():
         yield f"! {topic}: {text}"
     for plugin in found.get("plugins", ()):

@@ -41,20 +41,27 @@ def lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"superseded by #{found['superseded_by']}"
     if found["supersedes"]:
         yield "supersedes " + ", ".join(f"#{number}" for number in found["supersedes"])
-    yield f"\nmade from {len(found['evidence'])} events:"
+    if found["evidence"]:
+        yield f"\nmade from {_number(len(found['evidence']), 'event')}:"
+    else:
+        yield "\nmade from no event: kept by hand, or imported"
     for event in found["evidence"]:
         tool = f" {for_prompt(event['tool'], 60)}" if event["tool"] else ""
         session = for_prompt(event["session"], 40)
         yield f"  event {event['id']} {minute(event['at_ms'])} {event['kind']}{tool} ({session})"
     yield from judged(found)
     given = found["log"] or found["given"]
-    yield f"\ngiven {len(given)} times:"
+    yield f"\ngiven {_number(len(given), 'time')}:" if given else "\nnever given so far"
     for place in given:
         yield f"  {minute(place['at_ms'])} {for_prompt(occasion(place), 200)}"
         if place.get("reason"):
             yield f"    why: {for_prompt(place['reason'], 200)}"
         if place.get("query"):
             yield f"    asked: {for_prompt(place['query'], 200)}"
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def judged(found: dict[str, Any]) -> Iterator[str]:
@@ -67,7 +74,7 @@ def judged(found: dict[str, Any]) -> Iterator[str]:
         yield f"to be verified: {for_prompt(found['verify'], 200)}; `mem confirm` if it holds"
     said = found["feedback"]
     if said.get("useful"):
-        yield f"called useful {said['useful']} times"
+        yield f"called useful {_number(said['useful'], 'time')}"
     if said.get("outdated"):
         yield "called outdated: no session is given it, searches show it last"
 
