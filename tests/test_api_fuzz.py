@@ -13,11 +13,18 @@ import pytest
 from claude_mem_core.testing.worker import LiveWorker, running
 
 EXAMPLES = 3
+# Which folders hold notes, no schema can say: any other is refused.
+CONFIG = """
+[[operations]]
+include-path = "/api/memory/ingest"
+checks.positive_data_acceptance.expected-statuses = ["2xx", 400, 401, 403]
+"""
 
 
 @pytest.fixture(scope="module")
-def live() -> Iterator[LiveWorker]:
-    with running(tcp=True) as worker:
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveWorker]:
+    home = tmp_path_factory.mktemp("home")  # what is asked may read there
+    with running(tcp=True, env={"HOME": str(home)}) as worker:
         body = {"text": "something to find", "project": "fuzz"}
         worker.ask("POST", "/api/memory/save", body)
         yield worker
@@ -28,6 +35,7 @@ def live() -> Iterator[LiveWorker]:
 def test_the_fuzzer_finds_no_fault(live: LiveWorker, tmp_path: Path) -> None:
     document = tmp_path / "openapi.json"
     document.write_bytes(live.ask("GET", "/api/openapi.json").body)
+    (tmp_path / "schemathesis.toml").write_text(CONFIG)
     argv = [
         str(Path(sys.executable).parent / "schemathesis"), "run", str(document),
         "--url", f"http://127.0.0.1:{live.port}", "-H", f"Authorization: Bearer {live.token}",

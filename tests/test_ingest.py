@@ -14,6 +14,8 @@ import pytest
 
 from claude_mem_core.paths import Paths
 from claude_mem_core.store import Store, verify
+from claude_mem_core.testing.worker import LiveWorker, running
+from claude_mem_core.worker.ask import Raw
 from tests.cli_run import Ran, mem
 
 NOTE = """---
@@ -184,3 +186,35 @@ def test_what_people_read(machine: Machine) -> None:
     line = "MEMORY INGEST: 2 stored, 0 already-imported, 1 skipped, 0 failed, of 3 files across 2 dirs"
     assert line in said
     assert machine.mem("ingest", "--all", "--source", "x").code == 2
+
+
+# Over the worker --------------------------------------------------------------
+
+
+def post(live: LiveWorker, **body: Any) -> Raw:
+    return live.ask("POST", "/api/memory/ingest", body)
+
+
+@pytest.mark.slow
+def test_the_worker_takes_them_in_too(machine: Machine) -> None:
+    secret = machine.home / "secret.md"
+    secret.write_text("the secret")
+    (machine.notes("shop") / "link.md").symlink_to(secret)
+    with running(env={"HOME": str(machine.home)}) as live:
+        one = post(live, source=str(machine.notes("my_till")))
+        assert (one.status, one.json["stored"], one.json["dirs"]) == (200, 1, 1)
+        every = post(live, all=True, requireCwd=True).json
+        assert (every["stored"], every["alreadyImported"], every["files"]) == (1, 1, 4)
+        left = {Path(row["file"]).name: row["reason"] for row in every["skipped"]}
+        assert left == {"MEMORY.md": "an index", "link.md": "a link"}
+        found = live.ask("GET", "/api/observations").json["items"]
+        assert {row["title"] for row in found} == {"cart totals", "plain"}
+        assert {row["trust"] for row in found} == {"foreign"}
+        asked = [{}, {"all": False}, {"all": True, "source": "x"}, {"source": ""}]
+        asked += [{"source": place} for place in ("/etc", "/etc\0", "\udc80", str(machine.home))]
+        asked.append({"source": str(machine.home / ".claude" / "projects" / "gone")})
+        for body in asked:
+            refused = post(live, **body)
+            assert refused.status == 400, body
+            assert refused.json["error"]
+        assert post(live, all=True).json["stored"] == 0

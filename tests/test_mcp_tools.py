@@ -224,6 +224,19 @@ def test_the_session_context_is_what_the_hook_gives(live: LiveWorker, via: str) 
     assert "project" in nowhere.text
 
 
+def test_a_host_without_hooks_asks_for_its_context(live: LiveWorker) -> None:
+    """It names the project; rows of other hosts are left out only when it asks for that."""
+    every = call(live, "http", "session_start_context", project="shop")
+    assert "Long one" in every.text
+    own = call(
+        live, "http", "session_start_context", project="shop", platformSource="grok-bot"
+    )
+    assert not own.failed
+    query = "project=shop&platformSource=grok-bot"
+    assert own.text == live.ask("GET", f"/api/context/inject?{query}").body.decode()
+    assert "Long one" not in own.text
+
+
 @pytest.mark.parametrize("via", TRANSPORTS)
 def test_what_is_remembered_is_read_back_at_once(live: LiveWorker, via: str) -> None:
     word = f"zebra{via}"

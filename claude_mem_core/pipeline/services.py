@@ -26,6 +26,7 @@ from claude_mem_core.pipeline.models import Models
 from claude_mem_core.pipeline.moves import Moves
 from claude_mem_core.pipeline.observe import ObserveLoop
 from claude_mem_core.pipeline.record import Cleaners, Recorder
+from claude_mem_core.pipeline.sinks import Sinks
 from claude_mem_core.pipeline.testevent import TestEvents
 from claude_mem_core.pipeline.told import Told, tell
 from claude_mem_core.pipeline.watching import Watchers
@@ -58,6 +59,7 @@ class Services:
     tasks: TaskGroup
     models: Models
     watchers: Watchers
+    sinks: Sinks
     ends: LooseEnds
 
 
@@ -127,6 +129,7 @@ def _assemble(
         tasks=tasks,
         models=parts.models,
         watchers=_watchers(parts, recorder, loop, told),
+        sinks=Sinks(registry=registry, settings=settings, store=store, bus=parts.bus),
         ends=LooseEnds(store=store, recorder=recorder, registry=registry, loop=loop),
     )
 

@@ -29,7 +29,8 @@ OWN_HOOKS: Mapping[str, frozenset[str]] = {
     "mem_embedders": frozenset({"embedder"}),
     "mem_redactors": GUARDS,
     "mem_should_record": GUARDS,
-    "mem_sinks": frozenset({"sink"}),
+    # A host may have a service of its own to tell.
+    "mem_sinks": frozenset({"sink", "host"}),
     # A host without hooks is watched by its own package.
     "mem_watchers": frozenset({"watcher", "host"}),
     "mem_routes": frozenset({"routes"}),

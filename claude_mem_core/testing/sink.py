@@ -34,6 +34,7 @@ class SinkContract(RecordContract[Sink]):
 
         async def send() -> None:
             sink = record.open(values)
+            assert sink is not None, "these settings switch it off; override `values`"
             with anyio.fail_after(record.timeout):
                 await sink.send(told)
             await sink.aclose()

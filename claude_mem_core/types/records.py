@@ -227,9 +227,12 @@ class Watcher(Record):
 
 @attrs.frozen(kw_only=True)
 class Sink(Record):
-    """A place that hears of each stored observation, each send within `timeout` s."""
+    """A place that hears of each stored observation, each send within `timeout` s.
 
-    open: Callable[[Values], Delivering]
+    `open` gets the settings, again when they change; None means that it is switched off.
+    """
+
+    open: Callable[[Values], Delivering | None]
     timeout: float = 5.0
 
 

@@ -47,6 +47,7 @@ async def state_of(call: Call) -> dict[str, Any]:
         "lost": edge.lost(services.paths),
         "loss": loss(counted, edge.lost(services.paths)),
         "indexes": {"backends": list(services.indexer.backends), "faults": services.indexer.faults},
+        "sinks": services.sinks.state(),
         "models": await services.models.state(),
         "test_event": last.as_json() if (last := services.tests.last) else None,
         "tcp": {"port": call.worker.tcp.port, "note": call.worker.tcp.note},

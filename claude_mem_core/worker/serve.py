@@ -137,6 +137,7 @@ async def _until_stopped(server: WorkerServer, state: WorkerState, services: Ser
         chores.watch_faults(state, services),
         chores.keep_snapshots(services),
         services.watchers.run(),
+        services.sinks.run(),
         services.ends.run(),
     ]
     tasks = [asyncio.create_task(_guarded(loop)) for loop in loops]

@@ -14,7 +14,7 @@ from claude_mem_core.errors import UsageError
 from claude_mem_core.paths import Paths, data_dir
 
 if TYPE_CHECKING:
-    from claude_mem_core.cli.notes import Ingested
+    from claude_mem_core.transcripts.notes import Ingested
 
 HELP = "take in the notes that a host keeps by itself; no model is asked"
 

@@ -204,6 +204,9 @@ def _trouble(found: dict[str, Any]) -> Iterator[str]:
     for plugin in found.get("plugins", ()):
         if plugin["error"]:
             yield f"! plugin {plugin['name']} {plugin['state']}: {plugin['error']}"
+    for name, sink in found.get("sinks", {}).items():
+        if sink["fault"]:
+            yield f"! sink {name}: {sink['fault']} ({ago(sink['failed_ms'])})"
     for name, text in found.get("indexes", {}).get("faults", {}).items():
         yield f"! search {name}: {text}"
     for warning in found["settings"]["warnings"]:

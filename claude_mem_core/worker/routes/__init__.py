@@ -14,6 +14,7 @@ MODULES = (
     "data",
     "tools",
     "memory",
+    "ingest",
     "browse",
     "correct",
     "forget",

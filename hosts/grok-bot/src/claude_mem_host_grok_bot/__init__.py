@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from claude_mem_core import hookimpl
 from claude_mem_core.types import (
+    Delivering,
     Host,
     HostAdapter,
     HostInstaller,
     Setting,
+    Sink,
     TranscriptFile,
     TranscriptReader,
     Transcripts,
@@ -20,6 +22,9 @@ from claude_mem_core.types import (
 
 INDEX = "agents/*/memory/log/zz-claude-mem-inject.md"
 PREFIX = "CLAUDE_MEM_GROK_BOT_"
+URL = PREFIX + "WEBHOOK_URL"
+SECRET = PREFIX + "WEBHOOK_SECRET"
+TIMEOUT_S = 5.0
 
 
 def open_adapter() -> HostAdapter:
@@ -44,6 +49,14 @@ def open_watcher(_: Values) -> Watching:
     from claude_mem_host_grok_bot.watcher import SeatWatcher
 
     return SeatWatcher()
+
+
+def open_webhook(settings: Values) -> Delivering | None:
+    if not str(settings[URL] or "").strip():
+        return None
+    from claude_mem_host_grok_bot.webhook import Webhook
+
+    return Webhook(settings)
 
 
 @hookimpl
@@ -72,26 +85,15 @@ def mem_watchers() -> Iterator[Watcher]:
 
 
 @hookimpl
-def mem_settings() -> Iterator[Setting]:
-    def setting(name: str, help: str, **more: object) -> Setting:
-        return Setting(key=PREFIX + name, area="grok-bot", help=help, **more)  # type: ignore[arg-type]
+def mem_sinks() -> Iterator[Sink]:
+    yield Sink(
+        name="grok-bot", summary="tells a webhook of what matters",
+        open=open_webhook, timeout=TIMEOUT_S,
+    )  # fmt: skip
 
-    yield setting("INJECT_ENABLED", "Keep the index in each seat.", type="bool", default=True)
-    yield setting("INJECT_AGENT_IDS", "Seats that get it; `*` for all.", type="csv", default=("*",))
-    yield setting(
-        "INJECT_FALLBACK", "`house` fills a thin index with the newest of all projects.",
-        type="enum", default="house", choices=("house", "off"),
-    )  # fmt: skip
-    yield setting(
-        "INJECT_TIER", "Rank of the lines in the bot's memory.",
-        type="enum", default="episode", choices=("episode", "plain", "note"),
-    )  # fmt: skip
-    yield setting(
-        "INJECT_WINDOW", "Lines of the index.", type="int", default=80, low=1, high=100, clamp=True
-    )
-    yield setting("INJECT_PLATFORM_SOURCE", "Only memories of this host; empty for all.")
-    yield setting("INJECT_PROJECTS_BY_AGENT", "Projects of a seat: `uuid=a,b;uuid2=c`.")
-    yield setting("AWARENESS_ENABLED", "Note what matters in a seat's log.", type="bool", default=True)
-    types = ("decision", "bugfix", "security_alert", "sensitive")
-    yield setting("AWARENESS_TRIGGER_TYPES", "Types that matter.", type="csv", default=types)
-    yield setting("AWARENESS_TRIGGER_CONCEPTS", "Concepts that matter.", type="csv", default=())
+
+@hookimpl
+def mem_settings() -> Iterator[Setting]:
+    from claude_mem_host_grok_bot.declared import declared
+
+    yield from declared()
