@@ -15,6 +15,7 @@ from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.clock import now_ms
 from claude_mem_core.pipeline.index import Indexer
+from claude_mem_core.pipeline.off import leave_out
 from claude_mem_core.pipeline.record import Cleaners
 from claude_mem_core.projects import Place, place_of
 from claude_mem_core.store import Store, imports, meta, offer
@@ -77,12 +78,15 @@ def importing(paths: Paths) -> Iterator[Importing]:
 def taken_in(paths: Paths, read: Read, source: str = "import") -> imports.Counts:
     """Stage rows, keep them in one transaction, let the search backends follow.
 
+    Those of folders where memory is off are left out.
+
     Raises:
         MemError: recording is stopped, or a redactor failed; nothing was written.
         InvalidInput: what `read` refuses; nothing was written.
         StoreError: the database can't be used; nothing was written.
     """
     with importing(paths) as work, closing(read(work.cleaner)) as staged:
+        work.store.read(lambda conn: leave_out(conn, staged, work.settings))
         counts = work.keep(staged, source, known_places(staged, work.settings))
         if source == CLAUDE_MEM:
             work.store.write(lambda conn: offer.close(conn, now_ms())).result()

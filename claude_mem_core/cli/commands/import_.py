@@ -19,7 +19,8 @@ HELP = "import memories: `claude-mem [DATABASE]`, `transcripts`, or a FILE of JS
 
 CLAUDE_MEM, TRANSCRIPTS = "claude-mem", "transcripts"
 LARGEST = 64 << 20  # bytes of a file of JSON
-WHY = {"pins, ratings and names": "if they are yours: add `--own`, at a terminal"}
+WHY = {"pins, ratings and names": "if they are yours: add `--own`, at a terminal",
+       "rows of folders where memory is off": "`mem on DIR` switches it on"}  # fmt: skip
 SQLITE = b"SQLite format 3\0"
 NAMES = {
     "sessions": "Sessions", "summaries": "Summaries", "observations": "Observations",

@@ -6,7 +6,7 @@ It holds cleaned text only, and however many rows there are, little of it is in 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import apsw
 import attrs
@@ -50,6 +50,17 @@ class Staged:
         while some := fetch.rows(self._conn, sql, kind.value, last, STEP):
             yield from (_row(json.loads(body)) for _, body in some)
             last = some[-1][0]
+
+    def discard(self, kind: Kind, is_unwanted: Callable[[Incoming], bool]) -> int:
+        """Take out the rows of one kind that are not to come in; how many."""
+        sql = "SELECT rowid, body FROM staged WHERE kind = ? AND rowid > ? ORDER BY rowid LIMIT ?"
+        last = count = 0
+        while some := fetch.rows(self._conn, sql, kind.value, last, STEP):
+            gone = [(n,) for n, body in some if is_unwanted(_row(json.loads(body)))]
+            self._conn.executemany("DELETE FROM staged WHERE rowid = ?", gone)
+            count += len(gone)
+            last = some[-1][0]
+        return count
 
     def count(self, kind: Kind) -> int:
         """How many rows of one kind there are."""

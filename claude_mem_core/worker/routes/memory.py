@@ -86,16 +86,19 @@ async def place_asked(call: Call) -> Place:
 
 
 async def import_memories(call: Call) -> Any:
-    """Take in an export: all of it, or nothing."""
+    """Take in an export, less what is of folders where memory is off: all, or nothing."""
+    from claude_mem_core.pipeline.off import leave_out
     from claude_mem_core.store import imports
 
     services = call.services
     fault = services.registry.recording_fault()
     if fault is not None:
         raise Refused(503, f"nothing is imported while recording is stopped: {fault}")
-    cleaner = services.cleaners.current(services.settings.current())
+    settings = services.settings.current()
+    cleaner = services.cleaners.current(settings)
     staged = await asyncio.to_thread(imports.read_json, call.body, cleaner)
     try:
+        await services.store.aread(lambda conn: leave_out(conn, staged, settings))
         counts = await services.store.awrite(lambda conn: imports.keep(conn, staged, now_ms()))
     finally:
         staged.close()
