@@ -365,9 +365,36 @@ def test_a_search_a_project_and_an_age_over_http(live: LiveWorker) -> None:
     assert (gone.json["count"], gone.json["rows"]) == (0, {})
 
 
+def test_memories_that_are_named_or_listed_over_http(live: LiveWorker) -> None:
+    first = save(live, "The ferry leaves at seven in the morning", "harbour")
+    second = save(live, "The ferry is called Amaranth and has two decks", "harbour")
+    body: dict[str, Any] = {"keys": [str(first)]}
+    dry = live.ask("POST", "/api/forget", body).json
+    assert (dry["dry_run"], [card["key"] for card in dry["memories"]]) == (True, [str(first)])
+    done = live.ask("POST", "/api/forget", {**body, "dry_run": False, "prove": True}, timeout=120).json
+    assert (done["count"], done["proven"], done["looked"] > 0) == (1, True, True)
+    assert live.ask("GET", f"/api/memories/{first}").status == 404
+    listed = {"filter": {"project": ["harbour"]}, "count": 2}
+    assert live.ask("POST", "/api/forget", listed).status == 409
+    dry = live.ask("POST", "/api/forget", {**listed, "count": 1}).json
+    assert [card["key"] for card in dry["memories"]] == [str(second)]
+    assert live.ask("GET", f"/api/memories/{second}").status == 200
+
+
+def test_where_nothing_can_be_looked_for_nothing_is_proven(live: LiveWorker) -> None:
+    number = save(live, "Short", "brief")
+    body = {"keys": [str(number)], "dry_run": False, "prove": True}
+    done = live.ask("POST", "/api/forget", body, timeout=120).json
+    assert (done["count"], done["proven"], done["looked"]) == (1, None, 0)
+    save(live, "Terse", "brief")
+    found = mem(live.paths.data, "forget", "--query", "Terse", "--prove", "--yes")
+    assert found.code == 0
+    assert "not proven: what they said was too short" in found.out
+
+
 @pytest.mark.parametrize(
     "body",
-    [{}, {"text": "  "}, {"text": "abcd", "query": "x"}, {"text": "ab"}, {"before": "never"}],
+    [{}, {"keys": []}, {"keys": ["x"]}, {"keys": ["1"], "text": "abcd"}, {"filter": {}}, {"text": "  "}, {"text": "abcd", "query": "x"}, {"text": "ab"}, {"before": "never"}],
 )
 def test_what_chooses_nothing_is_refused(live: LiveWorker, body: dict[str, Any]) -> None:
     answer = live.ask("POST", "/api/forget", body)

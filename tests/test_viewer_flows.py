@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from claude_mem_core.providing.ledger import Account, Cost, Ledger
 from claude_mem_core.testing.worker import LiveWorker, start
@@ -144,7 +144,7 @@ def test_search_as_one_types(viewer: Viewer) -> None:
 def test_filters_stand_in_the_address_and_back_works(viewer: Viewer) -> None:
     page = viewer.open()
     page.wait_for_selector(".row")
-    page.get_by_role("button", name="Project").click()
+    page.get_by_role("button", name="Project", exact=True).click()
     page.get_by_role("option", name=re.compile("payments-worker")).click()
     page.wait_for_url(re.compile("project=payments-worker"))
     expect(page.locator(".row").filter(has_text="atlas-api")).to_have_count(0)
@@ -190,7 +190,7 @@ def test_a_filter_takes_several_values(viewer: Viewer) -> None:
 
 def test_dates_and_hosts_narrow_the_list(viewer: Viewer) -> None:
     page = viewer.open()
-    page.get_by_role("button", name="Date").click()
+    page.get_by_role("button", name="Date", exact=True).click()
     page.get_by_role("option", name="Last 7 days").click()
     expect(page.locator(".row").first).to_be_visible()
     expect(page.locator(".row").filter(has_text="valid for 30 days")).to_have_count(0)
@@ -336,6 +336,153 @@ def test_all_of_a_filter_at_once(viewer: Viewer) -> None:
     toast(page, "Deleted 4 memories")
     page.keyboard.press("z")
     expect(page.locator(".row")).to_have_count(4)
+
+
+def forget_dialog(page: Page) -> Locator:
+    return page.get_by_role("dialog", name="Forget for good")
+
+
+def test_a_memory_is_forgotten_for_good_with_its_proof(viewer: Viewer) -> None:
+    """First it says what would go; nothing goes before that was seen and agreed to."""
+    words = "The vermilion lighthouse keeper's phone number"
+    number = save(viewer.live, "Forget me wholly", words)
+    page = viewer.open(f"/memories/{number}")
+    page.wait_for_selector(".mtitle")
+    page.keyboard.press("f")
+    dialog = forget_dialog(page)
+    expect(dialog.locator(".going")).to_contain_text("This goes: 1 memory")
+    expect(dialog.locator(".going")).to_contain_text("Forget me wholly")
+    assert page.evaluate("document.activeElement.textContent") == "Cancel"
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    assert viewer.memory(number)["key"] == str(number)
+
+    page.get_by_role("button", name="Forget for good").click()
+    page.keyboard.press("Shift+Tab")  # from Cancel back to the field
+    expect(dialog.get_by_label("whatever says exactly this")).to_be_focused()
+    dialog.get_by_role("button", name="Forget for good").click()
+    expect(dialog.get_by_role("heading", name="Forgotten")).to_be_focused()
+    expect(dialog.locator(".proven")).to_have_text(
+        re.compile(r"Proven: \d+ files of the data directory looked at, and the text is in none\.")
+    )
+    dialog.get_by_role("button", name="Close").click()
+    expect(page.locator(".row").filter(has_text="Forget me wholly")).to_have_count(0)
+    expect(page.locator(".mtitle")).not_to_have_text("Forget me wholly")
+    assert viewer.live.ask("GET", f"/api/memories/{number}").status == 404
+    files = [path for path in viewer.live.paths.data.rglob("*") if path.is_file()]
+    assert [path for path in files if words.encode() in path.read_bytes()] == []
+
+
+def test_a_selection_or_a_text_is_forgotten_and_the_proof_may_fail(viewer: Viewer) -> None:
+    for number in range(3):
+        save(viewer.live, f"Puce matter {number}", f"words of puce {number}", project="puce")
+    page = viewer.open("/memories?project=puce")
+    page.locator(".ticon").nth(0).click()
+    page.keyboard.press("f")
+    dialog = forget_dialog(page)
+    expect(dialog.locator(".going")).to_contain_text("Puce matter 2")
+    field = dialog.get_by_label("whatever says exactly this")
+    field.fill("puc")
+    expect(dialog.locator(".going")).to_contain_text("4 characters or more")
+    expect(dialog.get_by_role("button", name="Forget for good")).to_be_disabled()
+    mine = viewer.live.paths.data / "mine.txt"
+    mine.write_text("words of puce 1, in a file of my own")
+    field.fill("words of puce 1")
+    expect(dialog.locator(".going")).to_contain_text("Puce matter 1")
+    dialog.get_by_role("button", name="Forget for good").click()
+    expect(dialog.get_by_role("heading", name="Not all of it is gone")).to_be_visible()
+    expect(dialog.locator(".unproven")).to_have_text("The text is still in 1 place.")
+    expect(dialog).to_contain_text(f"rm {mine}")
+    mine.unlink()
+    page.keyboard.press("Escape")
+    expect(page.locator(".row")).to_have_count(2)
+
+    page.locator(".ticon").nth(0).click()
+    bar = page.locator(".bulkbar")
+    bar.get_by_role("button", name="All 2").click()
+    bar.get_by_role("button", name="Forget").click()
+    expect(dialog.locator(".going")).to_contain_text("This goes: 2 memories")
+    late = save(viewer.live, "Puce matter late", project="puce")
+    dialog.get_by_role("button", name="Forget for good").click()
+    expect(dialog.get_by_role("alert")).to_have_text("3 fit by now; look at them again")
+    assert viewer.memory(late)["project"] == "puce"
+
+
+def test_selected_memories_become_one_and_part_again(viewer: Viewer) -> None:
+    older = save(viewer.live, "The cache holds an hour", "It was measured.", project="merging")
+    newer = save(viewer.live, "The cache holds sixty minutes", "Since May.", project="merging")
+    page = viewer.open("/memories?project=merging")
+    expect(page.locator(".row")).to_have_count(2)
+    page.locator(".ticon").nth(0).click()
+    expect(page.locator(".bulkbar").get_by_role("button", name="Merge")).to_have_count(0)
+    page.locator(".ticon").nth(1).click()
+    page.keyboard.press("m")
+    dialog = page.get_by_role("dialog", name="Merge memories")
+    choices = dialog.get_by_role("group", name="Which one stays?").get_by_role("radio")
+    expect(choices.nth(0)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(choices.nth(1)).to_be_checked()
+    page.keyboard.press("Enter")
+    toast(page, f"Merged 2 memories into #{older}")
+    assert viewer.memory(newer)["replaced_by"] == str(older)
+    assert viewer.memory(older)["fields"]["narrative"] == "It was measured.\n\nSince May."
+    page.keyboard.press("z")
+    until(lambda: viewer.memory(newer)["replaced_by"] is None)
+    assert viewer.memory(older)["fields"]["narrative"] == "It was measured."
+    other = save(viewer.live, "Of another project", project="apart")
+    viewer.go("/memories?project=merging&project=apart")
+    expect(page.locator(".row")).to_have_count(3)
+    for name in ("The cache holds an hour", "Of another project"):
+        page.get_by_role("listitem").filter(has_text=name).get_by_role("button").click()
+        expect(page.locator(".row.picked").filter(has_text=name)).to_be_visible()
+    page.locator(".bulkbar").get_by_role("button", name="Merge").click()
+    dialog.get_by_role("button", name="Merge").click()
+    expect(dialog.get_by_role("alert")).to_contain_text("project")
+    assert viewer.memory(other)["replaced_by"] is None
+
+
+def test_what_a_person_says_of_a_memory_moves_it(viewer: Viewer) -> None:
+    number = save(viewer.live, "Say what you think of me")
+    page = viewer.open(f"/memories/{number}")
+    page.wait_for_selector(".verdict")
+    useful, outdated = (page.get_by_role("button", name=name) for name in ("Useful", "Outdated"))
+    useful.click()
+    toast(page, "Marked useful")
+    expect(useful).to_have_attribute("aria-pressed", "true")
+    expect(useful).to_be_focused()
+    assert viewer.memory(number)["useful"] == 1
+    page.keyboard.press("z")
+    expect(useful).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("o")
+    expect(outdated).to_have_attribute("aria-pressed", "true")
+    assert viewer.memory(number)["outdated"]
+    page.keyboard.press("o")
+    until(lambda: not viewer.memory(number)["outdated"])
+
+
+def test_what_has_changed_since_is_confirmed(viewer: Viewer, scene: tuple[LiveWorker, Seeded]) -> None:
+    number = scene[1].stale
+    page = viewer.open(f"/memories/{number}?project=shop")
+    banner = page.locator(".banner.warn")
+    expect(banner).to_contain_text("Is it still true? conf.ini changed since.")
+    expect(page.locator(".row").filter(has_text="port 8080").locator(".flag")).to_have_text("Verify")
+    banner.get_by_role("button", name="Still true").click()
+    toast(page, "it holds as things are now")
+    expect(banner).to_have_count(0)
+    assert viewer.memory(number)["verify"] == ""
+
+
+def test_only_a_terminal_gives_a_memory_to_every_project(viewer: Viewer) -> None:
+    number = save(viewer.live, "For every project")
+    page = viewer.open(f"/memories/{number}")
+    page.get_by_role("button", name="For every project").click()
+    dialog = page.get_by_role("dialog", name="Every project")
+    expect(dialog.locator(".command")).to_have_text(f"mem promote {number}")
+    page.keyboard.press("Escape")
+    body = {"typed": True, "confirmed": True}
+    assert viewer.live.ask("POST", f"/api/personal/{number}", body).status == 200
+    expect(page.locator(".mline")).to_contain_text("Every project")
+    expect(page.get_by_role("button", name="In every project")).to_be_visible()
 
 
 def test_a_change_in_another_place_is_seen(viewer: Viewer) -> None:

@@ -189,7 +189,7 @@ def test_every_page_is_unharmed(viewer: Viewer) -> None:
 
 def test_menus_toasts_and_edits_are_unharmed(viewer: Viewer) -> None:
     page = viewer.open("/memories")
-    page.get_by_role("button", name="Project").click()
+    page.get_by_role("button", name="Project", exact=True).click()
     expect(page.locator(".pop [role=option]").first).to_contain_text("p")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Type").click()

@@ -139,9 +139,51 @@ def test_open_menus_dialogs_and_forms_can_be_used_by_everybody(
         page.keyboard.press("e")
         look("edit")
         page.keyboard.press("Escape")
+        page.keyboard.press("f")
+        page.wait_for_selector(".going .plainlist")
+        look("forget")
+        page.keyboard.press("Escape")
+        for _ in range(2):
+            page.locator(".ticon:not(.type-summary, .tick)").first.click()
+        page.keyboard.press("m")
+        page.wait_for_selector(".choices")
+        look("merge")
+        page.keyboard.press("Escape")
+        page.keyboard.press("Escape")
         page.keyboard.press("p")
         page.wait_for_selector(".toast")
         look("toast")
+        assert found == {}
+
+
+def test_what_is_asked_fits_a_phone_in_the_dark(
+    chrome: Browser, scene: tuple[LiveWorker, Seeded]
+) -> None:
+    with viewing(chrome, scene[0], NARROW, color_scheme="dark") as viewer:
+        page = viewer.open("/memories?type=decision")
+        expect(page.locator(".row")).to_have_count(2)
+        for row in range(2):
+            page.locator(".ticon").nth(row).click()
+        found = {}
+
+        def look(name: str) -> None:
+            viewer.shot(f"{name}-narrow-dark")
+            wide = page.evaluate("[document.documentElement, ...document.querySelectorAll('dialog, .bulkbar')]"
+                                 ".some((el) => el.scrollWidth > Math.min(innerWidth, el.clientWidth))")  # fmt: skip
+            if wrong := [*violations(page), *(["too wide"] if wide else [])]:
+                found[name] = wrong
+
+        page.get_by_role("button", name="Merge").click()
+        page.wait_for_selector(".choices")
+        look("merge")
+        page.keyboard.press("Escape")
+        page.get_by_role("button", name="Forget").click()
+        page.wait_for_selector(".going .plainlist")
+        look("forget")
+        page.keyboard.press("Escape")
+        viewer.go(f"/memories/{scene[1].newest}")
+        page.get_by_role("button", name="For every project").click()
+        look("everywhere")
         assert found == {}
 
 

@@ -24,6 +24,7 @@ from playwright.sync_api import (
 
 from claude_mem_core.files import secure_dir
 from claude_mem_core.paths import Paths
+from claude_mem_core.pipeline.verifying import Verifier
 from claude_mem_core.projects import Place
 from claude_mem_core.store import queue
 from claude_mem_core.testing.worker import LiveWorker, data_dir, start
@@ -70,6 +71,7 @@ class Seeded:
     older: int
     replaced: int
     dead: tuple[int, ...]
+    stale: int
     sessions: int
 
 
@@ -87,7 +89,8 @@ def seed(paths: Paths) -> Seeded:
             made.append(_turn(home, number, now - (len(STORY) - number) * 7 * 60_000, story))
         replaced = _old(home, now - 9 * DAY, made[-1])
         dead = _dead(home, now - 3 * 60_000)
-    return Seeded(made[-1], made[-2], replaced, dead, len(STORY) + 2)
+    doubted = stale(paths, now - 12 * DAY)
+    return Seeded(made[-1], made[-2], replaced, dead, doubted, len(STORY) + 3)
 
 
 def _turn(home: Home, number: int, now: int, story: Any) -> int:
@@ -122,6 +125,27 @@ def _old(home: Home, now: int, newer: int) -> int:
     sql = "UPDATE observations SET superseded_by = ? WHERE id = ?"
     home.write(lambda conn: conn.execute(sql, (newer, old.id)).fetchall())
     return old.id
+
+
+def stale(paths: Paths, now: int) -> int:
+    """A memory that speaks of a file which has changed since."""
+    root = paths.data.parent / "shop"
+    root.mkdir()
+    (root / "conf.ini").write_text("port = 8080")
+    with opened(paths.database) as home:
+        home.now, home.session = now, "stale"
+        home.place = Place(key=str(root), label="shop", kind="folder", root=str(root))
+        home.prompt("Which port does the shop listen on?")
+        home.tool("stale", 1000, name="Read", input={"file_path": "conf.ini"})
+        (work,) = home.claim(60_000, force=True)
+        draft = Draft(type="discovery", title="The shop listens on port 8080",
+                      files_modified=("conf.ini",), events=work.event_ids)  # fmt: skip
+        (made,) = home.keep(work, Observed(observations=(draft,))).observations
+        sql = "UPDATE sdk_sessions SET root = ? WHERE content_session_id = 'stale'"
+        home.write(lambda conn: conn.execute(sql, (str(root),)).fetchall())
+        Verifier(home.store, lambda: home.now).confirm(made.id)
+    (root / "conf.ini").write_text("port = 9090, as the proxy wants it")
+    return made.id
 
 
 def _dead(home: Home, now: int) -> tuple[int, ...]:

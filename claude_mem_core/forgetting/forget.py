@@ -32,7 +32,8 @@ class Forgotten:
         rows: of the database.
         files: of ours beside it.
         before, after: bytes of the database.
-        looked: files that the proof went through; None without one.
+        looked: files that the proof went through; None without one, 0 when all that the
+            memories said stands in others too, or is too short to look for.
         left: where the text still is, and what can be done about it.
     """
 
@@ -46,7 +47,7 @@ class Forgotten:
     @property
     def proven(self) -> bool | None:
         """Whether nothing is left; None when nobody looked."""
-        return None if self.looked is None else not self.left
+        return not self.left if self.looked else None
 
 
 def chosen_text(given: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import apsw
 
-from claude_mem_core.store import cards, fetch, text
+from claude_mem_core.store import cards, feedback, fetch, personal, text
 from claude_mem_core.store.rows import shown
 from claude_mem_core.store.trash import TABLES, missing
 from claude_mem_core.types import DocKind
@@ -43,6 +43,7 @@ USES = f"""
   WHERE instr(g.ids, ?)
   ORDER BY g.at_ms DESC LIMIT {MOST}
 """
+VERIFY = "SELECT reason FROM verify_marks WHERE memory_id = ?"
 VERSIONS = """
   SELECT id, at_ms, action, before FROM corrections
   WHERE kind = ? AND record_id = ? AND undone_ms IS NULL ORDER BY id DESC LIMIT 50
@@ -72,6 +73,17 @@ def detail(conn: apsw.Connection, kind: DocKind, number: int) -> dict[str, Any]:
         "events": fetch.value(conn, COUNT, kind.value, number),
         "uses": _uses(conn, key),
         "changes": _changes(conn, kind, number),
+        **(_said(conn, number) if kind is DocKind.OBSERVATION else {}),
+    }  # fmt: skip
+
+
+def _said(conn: apsw.Connection, number: int) -> dict[str, Any]:
+    """What people say of an observation, and what speaks for looking at it again."""
+    said = feedback.of(conn, number)
+    return {
+        "useful": said.useful, "outdated": said.outdated,
+        "verify": fetch.value(conn, VERIFY, number) or "",
+        "personal": number in personal.ids(conn),
     }  # fmt: skip
 
 

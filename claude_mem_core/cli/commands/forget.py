@@ -97,7 +97,12 @@ def _counted(count: int, names: str) -> str:
 
 
 def _proof(done: dict[str, Any]) -> Iterator[str]:
-    if done["proven"] is None:
+    if done["looked"] == 0:
+        yield (
+            "not proven: what they said was too short to look for, or stands elsewhere too;"
+            " `mem forget --text TEXT --prove` looks for one text"
+        )
+    elif done["proven"] is None:
         yield "`--prove` looks for it in every file"
     elif done["proven"]:
         yield f"proven: none of {done['looked']} files in the data directory holds it"

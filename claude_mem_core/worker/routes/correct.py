@@ -96,20 +96,31 @@ async def bulk(call: Call) -> object:
 
 
 async def _all_of(call: Call, action: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
-    asked, count, now = attrs.evolve(call, params={**NO_FILTER, **wanted}), call.body.get("count"), now_ms()
+    now = now_ms()
 
     def write(conn: apsw.Connection) -> list[correct.Done]:
-        found, more = browse.page(conn, shown_of(conn, asked), MOST_OF_LIST)
-        if more:
-            raise InvalidInput(f"more than {MOST_OF_LIST:,} fit; narrow the filter")
-        if count != len(found):
-            raise correct.Changed(f"{len(found):,} fit by now; look at them again")
-        keys = [(key.doc_kind, key.id) for key in found]
+        keys = all_of(conn, call, wanted)
         if action == "pin" and not call.local:
             _only_from_inside(conn, keys)
         return [ACTS[action](conn, kind, number, now) for kind, number in keys]
 
     return told(call, await call.services.store.awrite(write))
+
+
+def all_of(conn: apsw.Connection, call: Call, wanted: Mapping[str, Any]) -> list[cards.Key]:
+    """Every memory of a filtered list, as many as the request says that were seen.
+
+    Raises:
+        InvalidInput: they are too many.
+        Changed: they are more or fewer by now.
+    """
+    asked, count = attrs.evolve(call, params={**NO_FILTER, **wanted}), call.body.get("count")
+    found, more = browse.page(conn, shown_of(conn, asked), MOST_OF_LIST)
+    if more:
+        raise InvalidInput(f"more than {MOST_OF_LIST:,} fit; narrow the filter")
+    if count != len(found):
+        raise correct.Changed(f"{len(found):,} fit by now; look at them again")
+    return [(key.doc_kind, key.id) for key in found]
 
 
 async def _act(call: Call, action: str, names: list[str]) -> dict[str, Any]:

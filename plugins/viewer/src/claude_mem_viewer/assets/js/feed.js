@@ -67,6 +67,7 @@ export class Feed {
     next.filter = this.filter;
     next.reset(groupsOf(outline.days), outline.total);
     await Promise.all(next.needed(first, last).map((one) => next.fetch(one)));
+    if (this.filter !== next.filter) return; // another list was asked for meanwhile
     Object.assign(this, { groups: next.groups, total: next.total, rows: next.rows, running: new Map() });
   }
 

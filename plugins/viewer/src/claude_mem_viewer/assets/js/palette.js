@@ -54,8 +54,8 @@ export function palette() {
 
 const KEYS = [
   ["Anywhere", [["/", "Search"], ["g m", "Memories, and g with other letters"], ["z", "Undo"], [".", "Show new ones"], ["?", "This list"]]],
-  ["In the list", [["j k", "Down, up"], ["Enter", "Open"], ["x", "Select"], ["Esc", "Close"]]],
-  ["On a memory", [["p", "Pin"], ["e", "Edit"], ["w", "Wrong"], ["#", "Delete"], ["c", "Copy its number"]]],
+  ["In the list", [["j k", "Down, up"], ["Enter", "Open"], ["x", "Select"], ["m", "Merge the selected"], ["f", "Forget the selected"], ["Esc", "Close"]]],
+  ["On a memory", [["p", "Pin"], ["e", "Edit"], ["w", "Wrong"], ["v", "Still true"], ["u", "Useful"], ["o", "Outdated"], ["#", "Delete"], ["f", "Forget for good"], ["c", "Copy its number"]]],
 ];
 
 function help() {

@@ -31,6 +31,8 @@ const FLAGS = {
   wrong: ["wrong", "Wrong", "bad", "Nobody is given it"],
   replaced: ["replaced", "Replaced", "quiet", "A newer memory took its place"],
   foreign: ["foreign", "From outside", "quiet", "Its words came from outside, so they are never given in full"],
+  verify: ["question", "Verify", "warn", "What it speaks of has changed since"],
+  personal: ["person", "Every project", "pin", "Every session of every project is given it"],
   deleted: ["deleted", "Deleted", "bad", "It can be brought back for 7 days"],
 };
 

@@ -5,7 +5,7 @@ import { hostName, many, num } from "../format.js";
 import { icon } from "../icons.js";
 import { failed, long, time } from "../ui.js";
 
-const DONE = { edit: "Edited", pin: "Pinned", unpin: "Unpinned", wrong: "Marked wrong", right: "Taken as right" };
+const DONE = { edit: "Edited", pin: "Pinned", unpin: "Unpinned", wrong: "Marked wrong", right: "Taken as right", merge: "Merged with others" };
 const GIVEN = { session: "Session start", search: "Search", prompt: "With a prompt" };
 
 export function evidence(found, page) {

@@ -207,9 +207,12 @@ class List {
     const count = this.page.picked.size;
     this.bulk.hidden = !count;
     if (!count) return;
-    const act = (action, label, shape, tone = "") => h("button", { type: "button", class: `btn quiet ${tone}`, onclick: () => this.page.many(action) }, icon(shape), label);
+    const act = (action, label, shape, tone = "") => choice(() => this.page.many(action), label, shape, tone);
+    const choice = (fn, label, shape, tone = "") => h("button", { type: "button", class: `btn quiet ${tone}`, onclick: fn }, icon(shape), label);
     const { all, feed } = this.page;
     const whole = all || !this.page.allowsAll ? null : h("button", { type: "button", class: "btn quiet", onclick: () => { this.page.all = true; this.selection(); } }, `All ${num(feed.total)}`);
-    fill(this.bulk, h("b", { role: "status" }, all ? `All ${num(feed.total)} selected` : `${num(count)} selected`), whole, h("span", { class: "right" }, act("pin", "Pin", "pin"), act("wrong", "Wrong", "wrong"), act("delete", "Delete", "deleted", "danger")));
+    fill(this.bulk, h("b", { role: "status" }, all ? `All ${num(feed.total)} selected` : `${num(count)} selected`), whole, h("span", { class: "right" }, act("pin", "Pin", "pin"), act("wrong", "Wrong", "wrong"),
+      !all && count > 1 ? choice(() => this.page.merge(), "Merge", "merge") : null,
+      act("delete", "Delete", "deleted", "danger"), choice(() => this.page.forget(), "Forget", "forget", "danger")));
   }
 }

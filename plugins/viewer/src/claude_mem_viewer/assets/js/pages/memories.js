@@ -9,8 +9,10 @@ import { go } from "../route.js";
 import { toast } from "../toast.js";
 import { confirmed } from "../ui.js";
 import { filters } from "./filters.js";
+import { forgetting } from "./forget.js";
 import { listView } from "./list.js";
 import { memoryView } from "./memory.js";
+import { merging } from "./merge.js";
 
 const WIDE = matchMedia("(min-width: 1024px)");
 const NAMES = ["q", "project", "type", "host", "from", "to", "state"];
@@ -126,7 +128,7 @@ class Memories {
 
   heard(event) {
     if (event.type === "memory_changed") {
-      if (event.changed.length > 50) this.refresh(); else event.changed.forEach((one) => this.changed(one));
+      if (event.changed.length > 50 || !event.changed.length) this.refresh(); else event.changed.forEach((one) => this.changed(one));
     }
     if (event.type === "new_observation" || event.type === "new_summary") this.arrived();
   }
@@ -152,7 +154,7 @@ class Memories {
 
   reading() {
     const selected = String(getSelection() || "").length > 0;
-    return Boolean(this.open || this.filtered || selected || this.list.scrolled() || this.list.focused() || this.memory.busy);
+    return Boolean(this.open || this.filtered || this.picked.size || selected || this.list.scrolled() || this.list.focused() || this.memory.busy);
   }
 
   async showNew(keys) {
@@ -192,9 +194,7 @@ class Memories {
     const undo = answer.changed.map((one) => one.undo).filter(Boolean);
     keys.forEach((key) => { if (action === "delete") this.dropped(key); });
     if (next !== null) go(this.path({ open: next }), { replace: true });
-    this.picked.clear();
-    this.list.repaint();
-    this.list.selection();
+    this.unpick();
     toast(said, undo.length ? () => this.undo(undo) : null);
     return answer;
   }
@@ -218,20 +218,34 @@ class Memories {
   // Whether every memory of the list can be chosen: the filter is sent, not their numbers.
   get allowsAll() { return !this.filter.q && this.feed.total > this.picked.size; }
 
-  async every(action, said) {
+  // The list as it is filtered, for the worker.
+  get whole() {
     const { project, type, host, from, to, state } = this.filter;
     const given = Object.entries({ project, type, platformSource: host, from, to, state }).filter(([, v]) => v.length);
-    const count = this.feed.total;
+    return { filter: Object.fromEntries(given), count: this.feed.total };
+  }
+
+  async every(action, said) {
+    const { filter, count } = this.whole;
     const title = { delete: "Delete them all?", pin: "Pin them all?", wrong: "Mark them all wrong?" }[action];
     const label = { delete: "Delete", pin: "Pin", wrong: "Mark wrong" }[action];
     if (!(await confirmed(title, `${many(count, "memory", "memories")} of this list. It can be undone.`, label))) return;
-    const answer = await post("/api/memories/bulk", { filter: Object.fromEntries(given), count, action });
+    const answer = await post("/api/memories/bulk", { filter, count, action });
     const undo = answer.changed.map((one) => one.undo).filter(Boolean);
-    this.picked.clear();
-    this.all = false;
+    this.unpick();
     await this.refresh();
     toast(said, undo.length ? () => this.undo(undo) : null);
   }
+
+  unpick() {
+    this.picked.clear();
+    this.all = false;
+    this.list.repaint();
+    this.list.selection();
+  }
+
+  forget(keys) { forgetting(this, keys); }
+  merge() { merging(this); }
 
   async many(action) {
     const keys = [...this.picked];
@@ -257,6 +271,8 @@ class Memories {
     if (key === "/") { this.bar.focus(); return true; }
     if (key === ".") { this.showNew(); return true; }
     if (key === "x") { this.list.pick(); return true; }
+    if (key === "m" && this.picked.size > 1) { this.merge(); return true; }
+    if (key === "f" && this.picked.size) { this.forget(); return true; }
     if (key === "Enter" && !event.target.closest("a, button, summary")) { return this.list.enter(); }
     if (key === "Escape") return this.escape(event);
     return false;
@@ -264,7 +280,7 @@ class Memories {
 
   escape(event) {
     if (this.bar.owns(event.target)) { this.bar.escape(); return true; }
-    if (this.picked.size) { this.picked.clear(); this.all = false; this.list.repaint(); this.list.selection(); return true; }
+    if (this.picked.size) { this.unpick(); return true; }
     if (this.open) { const key = this.open; go(this.path({ open: "" })); this.list.focusKey(key); return true; }
     return false;
   }

@@ -8,6 +8,7 @@ import { toast } from "../toast.js";
 import { failed, flags, long, skeleton, time, typeMark } from "../ui.js";
 import { editor } from "./edit.js";
 import { evidence } from "./evidence.js";
+import { confirmIt, outdated, useful, verdict, verifyBanner } from "./verdict.js";
 
 const SUMMARY = [["request", "What was asked"], ["investigated", "Looked into"], ["learned", "Learned"], ["completed", "Done"], ["next_steps", "Next"], ["notes", "Notes"]];
 
@@ -95,15 +96,23 @@ class MemoryView {
     const found = this.found;
     if (!found || found.key !== this.key) return;
     const summary = found.key.startsWith("S");
+    const held = this.panel.contains(document.activeElement) ? document.activeElement : null;
     fill(this.panel, this.head(found, this.acts(found)), h("div", { class: "mbody" }, h("div", { class: "mcols" },
       h("article", { class: "mtext" }, this.peek ? h("p", { class: "label" }, this.peek) : null, this.banners(found),
         h("h2", { class: "mtitle" }, summary ? words(found.fields.request || "(no request)") : found.fields.title ? words(found.fields.title) : h("i", {}, "(no title)")),
-        this.line(found), summary ? this.summary(found.fields) : this.observation(found.fields), this.about(found)),
+        this.line(found), summary ? this.summary(found.fields) : this.observation(found.fields), this.about(found), verdict(found, this)),
       evidence(found, this.page))));
+    if (held && held !== this.panel) this.focusAgain(held.dataset.act);
+  }
+
+  // Drawn anew: the focus stays on the button that was used, or near it.
+  focusAgain(name) {
+    const there = name && this.panel.querySelector(`[data-act="${name}"]`);
+    (there || this.panel).focus({ preventScroll: true });
   }
 
   acts(found) {
-    const act = (label, shape, fn, more = {}) => h("button", { type: "button", class: `btn ${more.tone || ""}`, title: label, onclick: fn, ...more.props }, icon(shape), h("span", { class: "bt" }, label));
+    const act = (label, shape, fn, more = {}) => h("button", { type: "button", class: `btn ${more.tone || ""}`, title: label, "data-act": shape, onclick: fn, ...more.props }, icon(shape), h("span", { class: "bt" }, label));
     const is = (name) => found.flags.includes(name);
     return [
       act(is("pinned") ? "Unpin" : "Pin", "pin", () => this.act(is("pinned") ? "unpin" : "pin"), { props: { "aria-pressed": String(is("pinned")) } }),
@@ -114,7 +123,7 @@ class MemoryView {
   }
 
   banners(found) {
-    const out = [];
+    const out = [verifyBanner(found, this)];
     if (found.flags.includes("wrong")) out.push(h("div", { class: "banner bad" }, icon("wrong"), h("p", {}, "Marked wrong. No session is given it and no search finds it."),
       h("button", { type: "button", class: "btn", onclick: () => this.act("right") }, "It is right")));
     if (found.replaced_by) out.push(h("div", { class: "banner" }, icon("replaced"), h("p", {}, "Replaced by ",
@@ -127,7 +136,7 @@ class MemoryView {
     const read = Math.ceil(JSON.stringify(found.fields).length / 4);
     return h("p", { class: "mline" }, h("a", { class: "q", href: `/memories?project=${encodeURIComponent(found.project)}` }, words(found.project)),
       h("span", { class: "sep" }, words(hostName(found.host))), h("span", { class: "sep" }, time(found.t, { word: true })),
-      h("span", { class: "sep" }, `${num(read)} tokens to read`), flags(found.flags.filter((name) => name === "pinned")));
+      h("span", { class: "sep" }, `${num(read)} tokens to read`), flags([...found.flags.filter((name) => name === "pinned"), ...(found.personal ? ["personal"] : [])]));
   }
 
   observation(fields) {
@@ -178,6 +187,9 @@ class MemoryView {
     if (!this.page.open || !this.found || event.target.closest("dialog")) return false;
     const acts = { p: () => this.act(this.found.flags.includes("pinned") ? "unpin" : "pin"), e: () => this.startEdit(),
       w: () => this.act(this.found.flags.includes("wrong") ? "right" : "wrong"), "#": () => this.act("delete"), Delete: () => this.act("delete"), c: () => this.copy() };
+    const own = { f: () => this.page.forget([this.key]) };
+    if (!this.key.startsWith("S")) Object.assign(own, { u: () => useful(this.found, this), o: () => outdated(this.found, this), v: () => confirmIt(this.found, this) });
+    Object.assign(acts, own);
     if (!acts[key]) return false;
     acts[key]();
     return true;
