@@ -95,6 +95,15 @@ def _may_start(paths: Paths) -> None:
 
 def _launch(paths: Paths, options: Options) -> dict[str, Any]:
     """Start one and wait for its first answer."""
+    end = time.monotonic() + START_S
+    while True:
+        health = _attempt(paths, options, end)
+        if health is not None:
+            return health
+
+
+def _attempt(paths: Paths, options: Options, end: float) -> dict[str, Any] | None:
+    """One try; None when it made room for another worker, and that one has ended."""
     read, write = os.pipe()
     try:
         child = subprocess.Popen(
@@ -102,14 +111,15 @@ def _launch(paths: Paths, options: Options) -> dict[str, Any]:
             env=recorded_environment(os.environ), cwd=Path("/"), start_new_session=True,
         )  # fmt: skip
         os.close(write)
-        return _await(paths, child, read)
+        return _await(paths, child, read, end)
     finally:
         os.close(read)
 
 
-def _await(paths: Paths, child: subprocess.Popen[bytes], read: int) -> dict[str, Any]:
+def _await(
+    paths: Paths, child: subprocess.Popen[bytes], read: int, end: float
+) -> dict[str, Any] | None:
     """The worker closes its standard error when it is up, or ends with a reason on it."""
-    end = time.monotonic() + START_S
     said = _until_closed(read, end)
     client = WorkerClient(paths)
     while time.monotonic() < end:
@@ -120,6 +130,8 @@ def _await(paths: Paths, child: subprocess.Popen[bytes], read: int) -> dict[str,
         if health is not None:
             child.returncode = 0  # it lives on without us; nobody has to wait for it
             return health
+        if code == 0 and not process.is_held(paths):
+            return None
         time.sleep(0.02)
     raise WorkerError(
         f"the worker did not answer within {START_S:g} s; `mem logs` may say why"

@@ -29,6 +29,8 @@ def of(setting: Setting) -> dict[str, Any]:
         return {"enum": list(setting.choices)}
     if setting.type == "int":
         return _whole(int(setting.low or 0), int(setting.high or 2**53))
+    if setting.type == "json":  # its own rules are told when it is used, see its help
+        return {"type": "array" if isinstance(setting.default, list) else "object"}
     text = {"type": "string", "maxLength": LONGEST}
     if setting.type == "csv":
         words = {"type": "array", "maxItems": 200, "items": text}
