@@ -18,6 +18,7 @@ from claude_mem_core.types import Observation
 from tests.cli_run import mem
 from tests.recall_store import CASES, DAY_MS, NOW_MS, Filled, read_jsonl
 from tests.test_search_cases import queries
+from tests.worker_home import until
 
 O15 = CASES / "O15-keyword-query-syntax"
 MINUTE = 60_000
@@ -56,6 +57,7 @@ def live() -> Iterator[LiveWorker]:
         filled.close()
         worker = start(paths)
         try:
+            until(lambda: get(worker, "/api/search", query="dock")["coverage"] == 1.0)
             yield worker
         finally:
             worker.stop()

@@ -6,13 +6,31 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from claude_mem_core.settings.retention_area import NAMES
 from claude_mem_core.types import Setting
 from claude_mem_core.worker.spec import Schema
 
 LONGEST = 4096
 NO_LIST = r"^[^\[]*$"  # a text that begins like a JSON list is read as one
+RULE: Schema = {
+    "type": "object",
+    "properties": {
+        "kind": {"enum": [*NAMES, "all"]},
+        "project": {},
+        "days": {"type": "integer", "minimum": 0},
+        "count": {"type": "integer", "minimum": 0},
+    },
+    "required": ["kind"],
+    "anyOf": [
+        {"required": [name], "properties": {name: {"minimum": 1}}} for name in ("days", "count")
+    ],
+    "additionalProperties": False,
+}
 # Settings that take less over the API than their type says.
-NARROW: dict[str, Schema] = {"CLAUDE_MEM_WORKER_HOST": {"enum": ["127.0.0.1", "localhost"]}}
+NARROW: dict[str, Schema] = {
+    "CLAUDE_MEM_WORKER_HOST": {"enum": ["127.0.0.1", "localhost"]},
+    "CLAUDE_MEM_RETENTION_RULES": {"type": "array", "items": RULE},
+}
 
 
 def body_of(declared: Iterable[Setting]) -> Schema:
