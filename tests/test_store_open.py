@@ -17,9 +17,9 @@ import apsw
 import pytest
 
 from claude_mem_core.errors import NotFound, StoreDamaged, StoreError, StoreForeign
-from claude_mem_core.store import Store, identity, meta, migrations
+from claude_mem_core.store import Store, connect, identity, meta, migrations
 from claude_mem_core.store.look import look
-from claude_mem_core.store.snapshot import snapshot, snapshots
+from claude_mem_core.store.snapshot import snapshot, snapshots, take
 from tests.store_home import NOW, Home, opened
 
 DAMAGE = Path(__file__).parent / "cases" / "O21-database-damaged-or-newer" / "damage.py"
@@ -374,6 +374,43 @@ def test_a_snapshot_while_events_flow(path: Path) -> None:
 
 
 # Looking without writing ----------------------------------------------------------------------
+
+
+# Whether the bytes that every open connection of SQLite's holds can be locked by another.
+TRY = """
+import fcntl, sys
+with open(sys.argv[1], "r+b") as file:
+    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 510, 0x40000002)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="locks of another kind")
+def test_a_look_at_an_open_database_costs_no_lock(path: Path) -> None:
+    """Else another process is the last one when it closes, and takes the log away."""
+
+    def is_held() -> bool:
+        tried = [sys.executable, "-c", TRY, str(path)]
+        return subprocess.run(tried, capture_output=True, check=False, timeout=60).returncode != 0
+
+    with opened(path) as home:
+        home.prompt("one")
+        identity.check(path, migrations.VERSION)
+        take(path)
+        look(path, lambda conn: None)
+        assert is_held()
+    assert not is_held()
+
+
+def test_a_look_at_an_open_database_that_lost_its_head(path: Path) -> None:
+    Store.open(path).close()
+    conn = connect.writer(path)
+    try:
+        for content, said in ((b"no database" * 400, "does not begin"), (b"", "is empty")):
+            path.write_bytes(content)
+            with pytest.raises(StoreDamaged, match=said):
+                identity.check(path, migrations.VERSION)
+    finally:
+        conn.close(True)
 
 
 def test_looking_at_no_database(path: Path) -> None:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
+from weakref import WeakKeyDictionary
 
 import apsw
 
@@ -35,6 +37,22 @@ READER = """
   PRAGMA query_only = ON;
   PRAGMA cache_size = -2048;
 """
+
+
+_LOCK = Lock()
+_OPENED: WeakKeyDictionary[apsw.Connection, str] = WeakKeyDictionary()
+
+
+def is_open(path: Path) -> bool:
+    """Whether this process has, or just had, a connection to it.
+
+    Then nobody here may open it as a file: closing that would drop the locks of all its
+    connections, and another process that closes its own would take the write-ahead log
+    away from under them.
+    """
+    real = str(path.parent.resolve() / path.name)
+    with _LOCK:
+        return real in _OPENED.values()
 
 
 def writer(path: Path) -> apsw.Connection:
@@ -86,6 +104,8 @@ def connection(path: Path, flags: int) -> apsw.Connection:
     """A connection with what all of them have. A link as the file's name is refused."""
     real = path.parent.resolve() / path.name
     conn = apsw.Connection(str(real), flags=flags | apsw.SQLITE_OPEN_NOFOLLOW)
+    with _LOCK:
+        _OPENED[conn] = str(real)
     for option, value in CONFIG:
         conn.config(option, value)
     conn.set_busy_timeout(BUSY_MS)

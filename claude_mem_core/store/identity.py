@@ -51,6 +51,10 @@ def check(path: Path, known: int) -> Identity:
         StoreError: no regular file, or not readable.
     """
     _regular(path)
+    if connect.is_open(path):
+        found = _of_open(path)
+        _refuse(path, found, known)
+        return found
     found = _of_header(path)
     _refuse(path, found, known)
     if _wal_size(path):
@@ -65,6 +69,16 @@ def _regular(path: Path) -> None:
         raise StoreError(f"{path} is a link; put the file itself there, then `mem start`")
     if not stat.S_ISREG(mode):
         raise StoreError(f"{path} is no file; move it away, then `mem start`")
+
+
+def _of_open(path: Path) -> Identity:
+    """As `_of_header`, by SQLite, which keeps the locks."""
+    if not path.stat().st_size:
+        raise StoreDamaged(EMPTY.format(path=path))
+    try:
+        return _of_database(path)
+    except (apsw.NotADBError, apsw.CorruptError):
+        raise StoreDamaged(NO_DATABASE.format(path=path)) from None
 
 
 def _of_header(path: Path) -> Identity:
