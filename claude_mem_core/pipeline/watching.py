@@ -42,6 +42,7 @@ log = logging.getLogger(__name__)
 PIECE = 200  # events in one transaction
 NEWEST = f"""
   SELECT {rows.OBSERVATION} FROM observations WHERE superseded_by IS NULL
+    AND id NOT IN (SELECT memory_id FROM feedback WHERE outdated)
     AND (?1 = '' OR platform_source = ?1)
     AND (?2 = '[]' OR project IN (SELECT value FROM json_each(?2)))
   ORDER BY created_at_epoch DESC, id DESC LIMIT ?3

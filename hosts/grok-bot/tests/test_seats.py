@@ -18,7 +18,7 @@ from claude_mem_core.paths import Paths
 from claude_mem_core.pipeline.services import Services, open_services
 from claude_mem_core.pipeline.watching import WorkersDesk
 from claude_mem_core.projects import Place
-from claude_mem_core.store import memories, projects
+from claude_mem_core.store import feedback, memories, projects
 from claude_mem_core.types import Event, EventKind, HostSetup, ToolUse
 
 SEATS = ("seat-a", "seat-b")
@@ -139,6 +139,20 @@ def test_newest_on_top_and_the_house_fills_up(play: Any) -> None:
         box.set(INJECT_FALLBACK="off", INJECT_PROJECTS_BY_AGENT="seat-b=shop, seat-a;x=y")
         await box.write()
         assert len(box.index("seat-b")) == 4
+
+    play(scenario)
+
+
+def test_what_people_call_outdated_is_not_given(play: Any) -> None:
+    async def scenario(box: Box) -> None:
+        for title in ("The till rounds up", "The till rounds to cents"):
+            await box.save("seat-a", title)
+        box.install()
+        await box.services.store.awrite(lambda conn: feedback.say(conn, 1, "outdated", 1))
+        await box.write()
+        assert [line.partition("[claude-mem] ")[2] for line in box.index("seat-a")] == [
+            "2 The till rounds to cents"
+        ]
 
     play(scenario)
 
