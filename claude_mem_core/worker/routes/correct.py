@@ -85,8 +85,6 @@ async def bulk(call: Call) -> object:
     when it holds another number by now, that is a 409, and nothing is changed.
     """
     action, names, wanted = (call.body.get(name) for name in ("action", "keys", "filter"))
-    if (names is None) is (wanted is None):
-        raise InvalidInput("give either keys or filter")
     if names is not None:
         return await _act(call, action, names)
     try:
@@ -237,6 +235,16 @@ def _one(action: str, summary: str) -> Endpoint:
     )  # fmt: skip
 
 
+ACTION = {"enum": list(ACTS)}
+BULK = {
+    "anyOf": [
+        record({"keys": KEYS, "action": ACTION}, "keys", "action", strict=True),
+        record(
+            {"filter": FILTER, "count": COUNT, "action": ACTION}, "filter", "action", strict=True
+        ),
+    ]
+}
+
 ENDPOINTS = (
     Endpoint(
         "PATCH", "/api/memories/{key}", edit, "Edit a memory", params=(KEY,), body=EDIT,
@@ -257,9 +265,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST", "/api/memories/bulk", bulk, "Change several memories at once",
-        body=record(
-            {"keys": KEYS, "filter": FILTER, "count": COUNT, "action": {"enum": list(ACTS)}}, "action"
-        ),
+        body=BULK,
         answers={**ANSWER, 409: OBJECT}, area="memory",
     ),
     Endpoint(
