@@ -46,12 +46,15 @@ export class Feed {
       get("/api/memories/outline", { ...params, q: "" }, signal),
       get("/api/memories", { ...params, limit: PAGE }, signal),
     ]);
+    if (this.filter !== filter) return;
     this.reset(groupsOf(outline.days), outline.total);
     page.items.slice(0, this.total).forEach((card, index) => this.rows.set(index, card));
   }
 
   async find(signal) {
+    const { filter } = this;
     const found = await get("/api/memories", { ...this.params(), limit: PAGE }, signal);
+    if (this.filter !== filter) return;
     this.reset([{ count: found.items.length, label: "" }], found.items.length);
     this.about = found;
     this.more = Boolean(found.more);
@@ -60,14 +63,15 @@ export class Feed {
 
   // The same list again: what is in view is fetched first, then all changes at once.
   async reload(first, last, signal) {
+    const { filter } = this;
     const params = this.params();
     if (this.searching || params.state === "deleted") return this.find(signal);
     const outline = await get("/api/memories/outline", { ...params, q: "" }, signal);
     const next = new Feed({ changed: this.changed, failed: this.failed });
-    next.filter = this.filter;
+    next.filter = filter;
     next.reset(groupsOf(outline.days), outline.total);
     await Promise.all(next.needed(first, last).map((one) => next.fetch(one)));
-    if (this.filter !== next.filter) return; // another list was asked for meanwhile
+    if (this.filter !== filter) return; // another list was asked for meanwhile
     Object.assign(this, { groups: next.groups, total: next.total, rows: next.rows, running: new Map() });
   }
 
