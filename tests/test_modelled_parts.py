@@ -37,6 +37,7 @@ from claude_mem_core.types import (
     StoredEvent,
     ToolUse,
     Trust,
+    Usage,
 )
 
 CODE = Modes(Path("/nonexistent")).mode("code")
@@ -361,6 +362,28 @@ def test_the_request_has_its_day_and_no_slash_of_a_command() -> None:
     assert told(prompt, 8_000, ROOT) == '<asked on="2026-09-21">\nreview the cart\n</asked>'
 
 
+def test_a_mark_of_redaction_is_explained_where_there_is_one() -> None:
+    asked = Asked(GOOD)
+    observed(ModelObserver(), turn(tool(2, "key <redacted type='openai_key'/> found")), asked)
+    observed(ModelObserver(), turn(tool(2, "no key found")), asked)
+    explained = ["secret taken out" in said[-1].text for said in asked.said]
+    assert explained == [True, False]
+
+
+def test_what_a_reply_cost_is_shared_and_its_agent_is_kept() -> None:
+    by = {"agent_id": "a7", "agent_type": "explorer"}
+    asked = Asked(GOOD + GOOD.replace("Factor mended", "The factor is 1.19"))
+    found = observed(ModelObserver(), turn(tool(2, **by), tool(3)), asked).observations
+    kept = [(one.agent_id, one.agent_type) for one in found]
+    assert kept == [("a7", "explorer")] * 2 + [(None, None)] * 2
+    assert {(one.tokens, one.model, one.prompt_number) for one in found} == {(50, "m", 1)}
+
+
+def test_a_skipped_summary_is_not_kept() -> None:
+    asked = Asked('<skip_summary reason="nothing happened"/>')
+    assert observed(ModelObserver(), turn(tool(2)), asked) == Observed()
+
+
 def test_a_title_that_is_made_up_gives_way() -> None:
     text = (
         "<observation><type>change</type><title>MagicFactory in magic_place.py</title>"
@@ -391,7 +414,7 @@ class Asked:
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         if isinstance(answer, ProviderError):
             raise answer
-        return Reply(text=answer, model="m")
+        return Reply(text=answer, model="m", usage=Usage(input_tokens=80, output_tokens=20))
 
 
 async def rules(batch: Batch) -> Observed:

@@ -52,12 +52,21 @@ def test_a_turn_is_observed_by_the_model(shared: ModelHome, name: str) -> None:
     assert KEY not in log
 
 
-def test_a_gateway_in_the_file_of_keys_is_asked(shared: ModelHome) -> None:
+@pytest.mark.parametrize(
+    ("name", "filed", "end"),
+    [
+        ("claude", "ANTHROPIC_BASE_URL", "/v1/messages"),
+        ("openrouter", "OPENROUTER_BASE_URL", "/chat/completions"),
+    ],
+)
+def test_a_gateway_in_the_file_of_keys_is_asked(
+    shared: ModelHome, name: str, filed: str, end: str
+) -> None:
     """As claude-mem keeps it: its address in `.env`, and in no setting."""
     home = shared.fresh()
-    Desk.open(home.paths).settings.update({"claude-base-url": "", "provider": "claude"})
-    secrets.write(home.paths, "ANTHROPIC_BASE_URL", home.models.url, "file")
+    Desk.open(home.paths).settings.update({f"{name}-base-url": "", "provider": name})
+    secrets.write(home.paths, filed, home.models.url, "file")
     home.replies(observation(SEEN))
     home.turn("s-1", PROMPT)
     until(lambda: SEEN in {row["title"] for row in home.observed()}, 60)
-    assert home.models.requests[0].path == "/v1/messages"
+    assert home.models.requests[0].path == end

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from claude_mem_core import secrets
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.providing.budget import OverBudget
 from claude_mem_core.testing.fake_site import FakeSite
-from claude_mem_core.types import Window
+from claude_mem_core.types import Reply, Usage, Window
 from tests.providing_kit import Scene, fails, says
 
 pytestmark = pytest.mark.anyio
@@ -559,6 +560,19 @@ async def test_the_account_by_day_session_project_provider_model(scene: Scene) -
     assert found["project"] == {7: 300, 8: 50}
     assert found["provider"] == {"alpha": 350}
     assert found["model"] == {"small-1": 350}
+
+
+async def test_each_call_is_logged_with_its_tokens_and_its_price(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    usage = Usage(input_tokens=700, output_tokens=30, cached_tokens=500, cost_usd=0.0042)
+    scene.script["alpha"] = [Reply(text="<skip_summary/>", usage=usage, model="m-1")]
+    with caplog.at_level(logging.INFO):
+        await scene.ask()
+    (line,) = [m for m in caplog.messages if "tokens" in m]
+    assert line == (
+        "provider alpha: model m-1, 700 tokens in (500 cached), 30 out, 0.0042 USD, 1 messages"
+    )
 
 
 async def test_without_an_account_nothing_is_sent(scene: Scene) -> None:

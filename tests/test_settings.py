@@ -321,6 +321,26 @@ def test_superseded_values_give_way_until_the_user_sets_them_again(paths: Paths)
     assert found.current()["CLAUDE_MEM_OPENROUTER_MODEL"] == "cohere/north-mini-code:free"
 
 
+@pytest.mark.parametrize(
+    ("written", "means"),
+    [
+        ({"CLAUDE_CODE_PATH": "/opt/cc"}, "/opt/cc"),
+        ({"env": {"CLAUDE_CODE_PATH": "/opt/cc"}}, "/opt/cc"),
+        ({"CLAUDE_CODE_PATH": ""}, "claude"),
+        ({"CLAUDE_CODE_PATH": "/opt/cc", "CLAUDE_MEM_CLAUDE_PATH": "/own/cc"}, "/own/cc"),
+    ],
+)
+def test_an_old_name_is_read_as_the_one_of_today(
+    paths: Paths, written: dict[str, Any], means: str
+) -> None:
+    write(paths, written)
+    here = Setting(key="CLAUDE_MEM_CLAUDE_PATH", type="path", default="claude", scope="machine")
+    found = SettingsSource(paths, [*CORE, here], environ={}).current()
+    assert str(found[here.key]) == means
+    assert found.unknown == ()
+    assert json.loads(paths.settings.read_text()) == written, "nothing is rewritten"
+
+
 def test_a_provider_counts_as_chosen_once_it_was_set_here(paths: Paths) -> None:
     write(paths, {"CLAUDE_MEM_PROVIDER": "claude"})
     found = source(paths)

@@ -21,6 +21,8 @@ SUPERSEDED: Mapping[str, Callable[[str], bool]] = {
     "CLAUDE_MEM_TIER_SIMPLE_MODEL": "haiku".__eq__,
     "CLAUDE_MEM_TELEGRAM_TRIGGER_TYPES": "security_alert".__eq__,
 }
+# Settings of claude-mem that have another name here; the name of today wins.
+RENAMED = {"CLAUDE_CODE_PATH": "CLAUDE_MEM_CLAUDE_PATH"}
 HUB_KEY = "CLAUDE_MEM_CLOUD_SYNC_HUB_URL"
 HUB = "https://sync.cmem.ai"
 # Keys that act only once they were set on this machine through this product.
@@ -33,8 +35,8 @@ def remembers(key: str) -> bool:
 
 
 def current_form(values: Mapping[str, Any], explicit: Collection[str]) -> dict[str, Any]:
-    """The file's values in the present form: one flat map, no superseded default."""
-    flat = _flattened(values)
+    """The file's values in the present form: one flat map, names of today, no superseded default."""
+    flat = _renamed(_flattened(values))
     kept = {
         key: raw for key, raw in flat.items() if key in explicit or not _superseded(key, raw)
     }
@@ -50,6 +52,15 @@ def _flattened(values: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(inner, dict):
         return dict(values)
     return {**inner, **{key: raw for key, raw in values.items() if key != "env"}}
+
+
+def _renamed(values: dict[str, Any]) -> dict[str, Any]:
+    """An empty value was claude-mem's default and says nothing."""
+    for old, new in RENAMED.items():
+        raw = values.pop(old, None)
+        if isinstance(raw, str) and raw.strip():
+            values.setdefault(new, raw)
+    return values
 
 
 def _superseded(key: str, raw: Any) -> bool:

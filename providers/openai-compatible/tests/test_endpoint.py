@@ -203,10 +203,11 @@ def test_the_presets_that_the_documentation_lists() -> None:
     assert list(PRESETS) == list(PRESET_NAMES) == [
         "nvidia-nim", "orcarouter", "api-route", "opper", "atlascloud", "deepseek",
         "opencode-go", "opencode-zen", "groq", "together", "minimax", "minimax-cn", "iflytek",
-        "ollama", "lmstudio", "vllm", "custom",
+        "ollama", "lmstudio", "vllm", "llamacpp", "custom",
     ]  # fmt: skip
     without = [name for name, preset in PRESETS.items() if not preset.model]
-    assert without == ["api-route", "opencode-zen", "ollama", "lmstudio", "vllm", "custom"]
+    local = ["ollama", "lmstudio", "vllm", "llamacpp"]
+    assert without == ["api-route", "opencode-zen", *local, "custom"]
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ VIEWER = ("file", "environment", "viewer")
 PRESET_NAMES = (
     "nvidia-nim", "orcarouter", "api-route", "opper", "atlascloud", "deepseek", "opencode-go",
     "opencode-zen", "groq", "together", "minimax", "minimax-cn", "iflytek", "ollama", "lmstudio",
-    "vllm", "custom",
+    "vllm", "llamacpp", "custom",
 )  # fmt: skip
 
 

@@ -44,5 +44,6 @@ PRESETS: dict[str, Preset] = {
     "ollama": Preset(base_url="http://localhost:11434/v1", keyed=False),
     "lmstudio": Preset(base_url="http://localhost:1234/v1", keyed=False),
     "vllm": Preset(base_url="http://localhost:8000/v1", keyed=False),
+    "llamacpp": Preset(base_url="http://localhost:8080/v1", keyed=False),
     "custom": Preset(keyed=False),
 }

@@ -85,4 +85,5 @@ def mem_providers() -> Iterator[Provider]:
         address=address,
         lacks=lacks,
         model_key=MODEL,
+        in_file={"OPENROUTER_BASE_URL": BASE_URL},
     )
