@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
+from claude_mem_core.cli.client import WorkerClient
 from claude_mem_core.errors import Failure, ProviderError
 from claude_mem_core.processor.client import Processor
 from claude_mem_core.processor.wire import Asked
@@ -206,6 +207,25 @@ def test_turns_of_a_session_go_in_order_and_sessions_side_by_side(home: ModelHom
     assert len(parts) == 2
     assert "part 1" in parts[0]
     assert "part 2" in parts[1]
+
+
+def test_no_more_sessions_at_once_than_the_user_allows(home: ModelHome) -> None:
+    home.set(CLAUDE_MEM_MAX_CONCURRENT_AGENTS="1")
+    client = WorkerClient(home.paths)
+    try:
+        turn_in_hand(home)
+        home.turn("s-2", f"session two: {PROMPT}")
+        until(lambda: client.get("/api/processing-status")["parkedSessions"] == 1)
+        for _ in range(3):
+            client.post("/api/pending-queue/process")
+        assert len(home.asked) == 1, "the other one waits"
+        assert client.get("/api/processing-status")["parkedSessions"] == 1
+        home.gates[0].set()
+        home.settle()
+        assert len(home.asked) == 2
+        assert len(home.observed()) == 2
+    finally:
+        home.set(CLAUDE_MEM_MAX_CONCURRENT_AGENTS="2")
 
 
 def newest(body: dict[str, Any]) -> str:
