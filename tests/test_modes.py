@@ -13,6 +13,7 @@ from claude_mem_core.modelled.instructions import system
 from claude_mem_core.modes import Modes
 from tests.cli_run import Ran
 from tests.cli_run import mem as run_mem
+from tests.terminal_kit import at_a_terminal
 
 LANGUAGES = [
     "ar",
@@ -170,6 +171,28 @@ def test_list_use_create_check(mem: Any, tmp_path: Path) -> None:
     assert [row["id"] for row in found["modes"] if row["in_force"]] == ["code--mine"]
     assert mem("mode", "check").code == 0
     assert mem("mode", "check", "code--mine").code == 0
+
+
+ANSWERS = [
+    "Of the kitchen", "what we cook", "German", "recipe: when a dish is done",
+    "idea: when one is had", "", "taste: how it was", "", "You watch a cook.", "dishes", "",
+]  # fmt: skip
+
+
+def test_a_person_is_asked_for_the_parts(mem: Any, tmp_path: Path) -> None:
+    said = at_a_terminal(tmp_path / "d", "mode", "create", "code--cook", answer="\n".join(ANSWERS))
+    assert said.code == 0, said.out
+    assert "What is worth a memory?" in said.out
+    assert "mem mode use code--cook" in said.out
+    made = Modes(tmp_path / "d" / "modes").mode("code--cook")
+    assert (made.name, made.description, made.language) == (ANSWERS[0], ANSWERS[1], "German")
+    told = system(made)
+    assert "recipe|idea" in told
+    assert "recipe: when a dish is done" in told
+    assert "taste: how it was" in told
+    assert "You watch a cook." in told
+    assert "RECORD. dishes" in told
+    assert f"SKIP. {Modes(tmp_path).mode('code').skip}" in told, "left to its parent"
 
 
 def test_the_command_refuses_what_is_wrong(mem: Any, tmp_path: Path) -> None:

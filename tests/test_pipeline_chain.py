@@ -123,6 +123,32 @@ def test_a_private_prompt_takes_its_turn_along(play):
     play(scenario)
 
 
+def test_only_the_turn_of_the_private_prompt_is_left_out(play):
+    async def scenario(services: Services, host: Host) -> None:
+        await host.prompt("make the cart total right")
+        await host.edit(f"{host.cwd}/cart.py", "total = 0", "total = sum(prices)")
+        await host.stop("The cart total now sums the prices.")
+        await host.prompt("<private>the merger with Quuxcorp</private>")
+        await host.edit(f"{host.cwd}/merger.py", "a = 0", "a = 'Quuxcorp'")
+        await host.stop("Quuxcorp stands there now.")
+        await host.prompt("now make the tax right")
+        await host.edit(f"{host.cwd}/tax.py", "tax = 1.9", "tax = 1.19")
+        await host.stop("The tax is 1.19 now.")
+        await services.loop.settle(5)
+        made = await services.store.aread(
+            lambda c: list(
+                c.execute("SELECT prompt_number, files_modified FROM observations ORDER BY id")
+            )
+        )
+        # Prompts that are stored are counted, and the private one is not.
+        assert [number for number, _ in made] == [1, 2], "each under its own prompt"
+        assert "cart.py" in made[0][1]
+        assert "tax.py" in made[1][1]
+        assert "Quuxcorp" not in await host.context()
+
+    play(scenario)
+
+
 def test_a_part_of_a_turn_gives_way_to_the_whole(play):
     async def scenario(services: Services, host: Host) -> None:
         await host.prompt("make the cart total right")
