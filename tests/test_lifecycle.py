@@ -181,7 +181,7 @@ def test_status_counts_what_happened(made: Home) -> None:
     assert "claude-code" in found["hosts"]
     text = made.mem("status").stdout
     assert "host      claude-code: last event" in text
-    assert "3 accepted, 2 skipped, 2 private" in text
+    assert "3 accepted, 2 skipped (2 private)" in text
 
 
 def test_doctor_names_a_cure_for_every_red_line(made: Home) -> None:

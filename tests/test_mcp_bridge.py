@@ -258,7 +258,8 @@ def test_a_worker_that_is_down_is_started(idle: Paths) -> None:
         made.send(message("initialize", 1), message("tools/list", 2))
         found = {one["id"]: one for one in made.rest()}
     assert found[1]["result"]["serverInfo"]["name"] == "claude-mem"
-    assert len(found[2]["result"]["tools"]) == 7
+    names = {tool["name"] for tool in found[2]["result"]["tools"]}
+    assert {"search", "timeline", "get_observations", "remember"} <= names
     assert WorkerClient(idle).running()
 
 
