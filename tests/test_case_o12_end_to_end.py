@@ -70,7 +70,7 @@ def test_o12_an_outage_is_silent_and_loses_nothing(way: str) -> None:
         listener = {"a": lambda _: NOT_FOUND, "b": lambda _: None}.get(way)
         with stand_in(home.hooks, listener) if listener else nullcontext():
             silent([home.hook(payload) for payload in payloads(home)], SLOWEST[way])
-        assert not alive(str(home.paths.data))
+        until(lambda: not alive(str(home.paths.data)))
 
         home.paths.worker_argv.write_bytes(argv)
         (home.paths.data / "starting").unlink(missing_ok=True)

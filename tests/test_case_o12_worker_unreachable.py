@@ -25,6 +25,7 @@ from tests.hook_home import (
     lines,
     stand_in,
 )
+from tests.worker_home import until
 
 FOLDER = "O12-worker-unreachable"
 EVENTS = lines(FOLDER, "all-events.jsonl")
@@ -71,7 +72,7 @@ def test_c_a_worker_that_can_not_be_started(home: HookHome) -> None:
     home.worker_is(["/bin/false"])
     ran = deliver(home, 100)
     check(home, ran, 2)
-    assert alive(str(home.paths.data)) == []
+    until(lambda: not alive(str(home.paths.data)))
 
 
 def test_c_a_command_that_is_not_there(home: HookHome) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from claude_mem_core import git
 from claude_mem_core.projects import place_of
+from tests.worker_home import until
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 
@@ -169,7 +170,7 @@ def test_slow_and_endless_answers_are_ended(
     began = time.monotonic()
     assert git.first_commit(str(repo)) is None
     assert time.monotonic() - began < 5
-    assert running_in(int(pid.read_text())) == []
+    until(lambda: not running_in(int(pid.read_text())))
 
 
 def running_in(group: int) -> list[int]:

@@ -99,7 +99,7 @@ def test_autostart_off_means_that_nothing_launches_one(made: Home) -> None:
     done = made.mem("start")
     assert done.returncode == 3
     assert "mem run" in done.stderr
-    assert workers_of(made.paths) == []
+    until(lambda: not workers_of(made.paths))
     argv = [sys.executable, "-m", "claude_mem_core.cli.main", "run"]
     env = {**os.environ, "CLAUDE_MEM_DATA_DIR": str(made.paths.data)}
     foreground = subprocess.Popen(argv, env=env, stderr=subprocess.DEVNULL)
