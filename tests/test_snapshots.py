@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,7 @@ def test_a_copy_of_something_else_is_refused(paths: Paths, tmp_path: Path) -> No
     import sqlite3
 
     other = tmp_path / "other.db"
-    with sqlite3.connect(other) as conn:
+    with closing(sqlite3.connect(other)) as conn, conn:
         conn.execute("CREATE TABLE t (x)")
     done = mem(paths.data, "restore", str(other), "--yes")
     assert done.code != 0
