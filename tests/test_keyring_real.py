@@ -27,7 +27,6 @@ from claude_mem_core.testing.fake_models import FakeModels
 from claude_mem_core.testing.worker import data_dir
 from tests.worker_home import until
 
-pytest.importorskip("claude_mem_provider_openai_compatible")
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 
 NAME = "openai-compatible"

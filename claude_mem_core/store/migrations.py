@@ -97,40 +97,14 @@ def _tool_use_ids(conn: apsw.Connection) -> None:
     conn.execute("CREATE INDEX tool_uses_use ON tool_uses(tool_use_id)")
 
 
-def _personal(conn: apsw.Connection) -> None:
-    """Memories that belong to the person, not to a project."""
-    sql = resources.files(__package__) / "personal.sql"
-    connect.run(conn, sql.read_text(encoding="utf-8"))
+def _script(name: str) -> Callable[[apsw.Connection], None]:
+    """A step that is statements only: the file `name` beside this module."""
 
+    def run(conn: apsw.Connection) -> None:
+        sql = resources.files(__package__) / name
+        connect.run(conn, sql.read_text(encoding="utf-8"))
 
-def _regroup(conn: apsw.Connection) -> None:
-    """Names of projects, and what was done to them."""
-    sql = resources.files(__package__) / "regroup.sql"
-    connect.run(conn, sql.read_text(encoding="utf-8"))
-
-
-def _said(conn: apsw.Connection) -> None:
-    """Why memories were given, and what people say of them."""
-    sql = resources.files(__package__) / "said.sql"
-    connect.run(conn, sql.read_text(encoding="utf-8"))
-
-
-def _staleness(conn: apsw.Connection) -> None:
-    """What memories speak of, and which are to be verified."""
-    sql = resources.files(__package__) / "staleness.sql"
-    connect.run(conn, sql.read_text(encoding="utf-8"))
-
-
-def _alike(conn: apsw.Connection) -> None:
-    """What memories say of what, and which may say the same."""
-    sql = resources.files(__package__) / "alike.sql"
-    connect.run(conn, sql.read_text(encoding="utf-8"))
-
-
-def _work_lists(conn: apsw.Connection) -> None:
-    """The to-do lists that agents keep."""
-    sql = resources.files(__package__) / "work_lists.sql"
-    connect.run(conn, sql.read_text(encoding="utf-8"))
+    return run
 
 
 MIGRATIONS: tuple[Migration, ...] = (
@@ -138,11 +112,11 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, _places),
     Migration(3, _corrections),
     Migration(4, _tool_use_ids),
-    Migration(5, _personal),
-    Migration(6, _regroup),
-    Migration(7, _said),
-    Migration(8, _staleness),
-    Migration(9, _alike),
-    Migration(10, _work_lists),
+    Migration(5, _script("personal.sql")),
+    Migration(6, _script("regroup.sql")),
+    Migration(7, _script("said.sql")),
+    Migration(8, _script("staleness.sql")),
+    Migration(9, _script("alike.sql")),
+    Migration(10, _script("work_lists.sql")),
 )
 VERSION = MIGRATIONS[-1].number
